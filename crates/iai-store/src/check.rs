@@ -1,0 +1,181 @@
+//! The integrity check: looks at everything that must be true and changes nothing.
+
+use rusqlite::Connection;
+
+use crate::error::{Result, StoreError};
+use crate::index::lexical;
+use crate::reader::{Reader, memories_from, memory_of};
+use crate::record::memory::content_hash;
+use crate::record::{Memory, MemoryId};
+
+/// How thorough a check is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckDepth {
+    /// The tables, and a spread of [`SAMPLE`] memories.
+    Sample,
+    /// Every page, every memory.
+    Deep,
+}
+
+/// How many memories a sample looks at, at most.
+const SAMPLE: u64 = 200;
+/// A report names at most this many problems; a store with more is lost to repair by hand.
+const PROBLEMS_MAX: usize = 1000;
+
+/// What a check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Everything that is not as it must be; empty means the store is sound.
+    pub problems: Vec<Problem>,
+    /// How many memories were compared with their hash and id.
+    pub n_memories_checked: u64,
+}
+
+/// One thing that is not as it must be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Which rule is broken: `pages`, `cipher`, `references`, `content_hash`, `id`, `valid_to` or
+    /// `lexical_index`.
+    pub name: &'static str,
+    /// Where, and what was found.
+    pub detail: String,
+}
+
+impl CheckReport {
+    /// Returns whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    pub(crate) fn note(&mut self, name: &'static str, detail: impl Into<String>) {
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(Problem { name, detail: detail.into() });
+        }
+    }
+
+    /// Turns corruption into a problem and passes every other error on.
+    pub(crate) fn note_corrupt(&mut self, name: &'static str, done: Result<()>) -> Result<()> {
+        match done {
+            Err(StoreError::Corrupt { what, .. }) => {
+                self.note(name, format!("{what} is corrupt"));
+                Ok(())
+            }
+            other => other,
+        }
+    }
+}
+
+impl Reader {
+    /// Checks pages, references, hashes, ids, validity and the lexical index.
+    pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
+        let mut report = CheckReport::default();
+        let pages = match depth {
+            CheckDepth::Sample => "PRAGMA quick_check(100)",
+            CheckDepth::Deep => "PRAGMA integrity_check(100)",
+        };
+        self.look(&mut report, "pages", |c| lines(c, pages))?;
+        if depth == CheckDepth::Deep {
+            self.look(&mut report, "cipher", |c| lines(c, "PRAGMA cipher_integrity_check"))?;
+        }
+        self.look(&mut report, "references", dangling)?;
+        self.look(&mut report, "valid_to", wrongly_valid)?;
+        self.look(&mut report, "lexical_index", |c| {
+            let only = lexical::unmatched(c)?;
+            Ok(only
+                .iter()
+                .map(|number| format!("memory number {number} is in one place"))
+                .collect())
+        })?;
+        let checked = self.check_memories(depth, &mut report);
+        report.note_corrupt("pages", checked)?;
+        Ok(report)
+    }
+
+    /// Asks one question whose answer is the list of what is wrong.
+    fn look(
+        &self,
+        report: &mut CheckReport,
+        name: &'static str,
+        ask: impl FnOnce(&Connection) -> rusqlite::Result<Vec<String>>,
+    ) -> Result<()> {
+        match self.run("checking the store", ask) {
+            Ok(details) => {
+                for detail in details {
+                    report.note(name, detail);
+                }
+                Ok(())
+            }
+            Err(error) => report.note_corrupt(name, Err(error)),
+        }
+    }
+
+    fn check_memories(&self, depth: CheckDepth, report: &mut CheckReport) -> Result<()> {
+        self.run("checking memories", |c| {
+            let step = match depth {
+                CheckDepth::Deep => 1,
+                CheckDepth::Sample => sample_step(c)?,
+            };
+            let all = memories_from("memory m");
+            let mut statement =
+                c.prepare(&format!("{all} WHERE m.number % ? = 0 ORDER BY m.number"))?;
+            let mut rows = statement.query([step])?;
+            while let Some(row) = rows.next()? {
+                check_memory(&memory_of(row)?, report);
+                report.n_memories_checked = report.n_memories_checked.saturating_add(1);
+            }
+            Ok(())
+        })
+    }
+}
+
+fn check_memory(memory: &Memory, report: &mut CheckReport) {
+    if content_hash(&memory.text) != memory.content_hash {
+        report.note("content_hash", format!("the text of {} was changed", memory.id));
+    }
+    if MemoryId::derive(&memory.identity()) != memory.id {
+        report.note("id", format!("{} does not follow from its fields", memory.id));
+    }
+}
+
+/// Returns the distance between the numbers of a sample.
+fn sample_step(connection: &Connection) -> rusqlite::Result<i64> {
+    let highest: i64 =
+        connection.query_row("SELECT ifnull(max(number), 0) FROM memory", [], |row| row.get(0))?;
+    let sample = i64::try_from(SAMPLE).unwrap_or(i64::MAX);
+    Ok(highest.checked_div(sample).unwrap_or(0).saturating_add(1))
+}
+
+/// Returns the lines of a pragma that says `ok`, or nothing, when all is well.
+fn lines(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
+    let mut found: Vec<String> =
+        connection.prepare(pragma)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    found.retain(|line| line != "ok");
+    Ok(found)
+}
+
+fn dangling(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    connection
+        .prepare("SELECT \"table\", parent FROM pragma_foreign_key_check LIMIT 100")?
+        .query_map([], |row| {
+            let (table, parent): (String, String) = (row.get(0)?, row.get(1)?);
+            Ok(format!("a row of {table} points to a missing {parent}"))
+        })?
+        .collect()
+}
+
+/// A memory ends exactly when the first memory that contradicts it begins.
+fn wrongly_valid(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    connection
+        .prepare(
+            "SELECT m.uuid FROM memory m
+               LEFT JOIN (SELECT src, min(created_at_ms) AS at_ms FROM link
+                           WHERE kind = 'contradicts' GROUP BY src) ended
+                 ON ended.src = m.number
+              WHERE m.valid_to_ms IS NOT ended.at_ms LIMIT 100",
+        )?
+        .query_map([], |row| {
+            let id: MemoryId = row.get(0)?;
+            Ok(format!("the end of {id} does not follow from its links"))
+        })?
+        .collect()
+}

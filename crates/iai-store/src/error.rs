@@ -1,0 +1,291 @@
+//! What can go wrong in the store, sorted by what the caller can do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+use crate::record::{KeyOrigin, MemoryId};
+
+/// A result of the store.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+/// Every failure of this crate; each message says what failed, where, and what to do next.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Nothing was ever stored here.
+    #[error("there is no store in {}; start the daemon once to create it", .path.display())]
+    NoStore {
+        /// The folder that was looked into.
+        path: PathBuf,
+    },
+    /// The store expects a key file and there is none.
+    #[error("the key file {} is missing although a store exists; restore it from your backup, nothing can be read without it", .path.display())]
+    KeyMissing {
+        /// Where the key file should be.
+        path: PathBuf,
+    },
+    /// The store expects a passphrase and none was given.
+    #[error("the vault {} was made with a passphrase and none was given; provide the passphrase and try again", .path.display())]
+    PassphraseMissing {
+        /// The vault that asks for it.
+        path: PathBuf,
+    },
+    /// A key file is already there and is never overwritten.
+    #[error("a key file already exists at {}; keep it, or move it away if no store uses it", .path.display())]
+    KeyExists {
+        /// The existing key file.
+        path: PathBuf,
+    },
+    /// A vault is already there, so a freshly made key could not open it.
+    #[error("the vault {} already exists and a new key could not open it; restore the old key, or move the store folder away to begin anew", .path.display())]
+    VaultExists {
+        /// The existing vault.
+        path: PathBuf,
+    },
+    /// Other users may read the key file.
+    #[error("the key file {} has mode {mode:04o}, so other users could read it; run: chmod 600 {}", .path.display(), .path.display())]
+    KeyInsecure {
+        /// The key file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// The key file belongs to somebody else.
+    #[error("the key file {} belongs to user id {uid}; make it yours with chown, or use your own key", .path.display())]
+    KeyOwner {
+        /// The key file.
+        path: PathBuf,
+        /// Its owner.
+        uid: u32,
+    },
+    /// The key file is a link, a folder or a device.
+    #[error("the key file {} is not a regular file; put the key itself there instead of a link or folder", .path.display())]
+    KeyNotRegular {
+        /// The path that was expected to be a file.
+        path: PathBuf,
+    },
+    /// The key file holds something other than one key.
+    #[error("the key file {} has {length} bytes instead of 32; restore the original from your backup", .path.display())]
+    KeyLength {
+        /// The key file.
+        path: PathBuf,
+        /// Its length in bytes.
+        length: u64,
+    },
+    /// The key offered is not the key of this vault.
+    #[error("{}", wrong_key(.path, *.origin, *.offered))]
+    WrongKey {
+        /// The vault that refused.
+        path: PathBuf,
+        /// What the vault was made with.
+        origin: KeyOrigin,
+        /// What was offered to it.
+        offered: KeyOrigin,
+    },
+    /// The vault cannot be used although the key may be right.
+    #[error("the vault {} is damaged ({reason}); restore it from your backup together with the database", .path.display())]
+    VaultDamaged {
+        /// The vault.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The key is right and the bytes are not.
+    #[error("{what} is corrupt in {}; stop the daemon and restore the store from your backup", .at.display())]
+    Corrupt {
+        /// What could not be believed.
+        what: String,
+        /// The file it is in.
+        at: PathBuf,
+    },
+    /// A later program wrote this.
+    #[error("{} has format {found} and this program knows up to {known}; update the program", .path.display())]
+    Newer {
+        /// The file from the future.
+        path: PathBuf,
+        /// Its format number.
+        found: u32,
+        /// The highest number this program knows.
+        known: u32,
+    },
+    /// No room on the disk.
+    #[error("the disk is full at {}; free some space, nothing was lost", .path.display())]
+    Full {
+        /// What could not grow.
+        path: PathBuf,
+    },
+    /// The file, the folder or this connection may not be written.
+    #[error("{} cannot be written; check its permissions and whether its disk is mounted read-only", .path.display())]
+    ReadOnly {
+        /// What could not be written.
+        path: PathBuf,
+    },
+    /// The file is there and may not be read.
+    #[error("{} cannot be read; check its owner and permissions", .path.display())]
+    Unreadable {
+        /// What could not be read.
+        path: PathBuf,
+        /// The reason of the system.
+        source: io::Error,
+    },
+    /// Somebody else holds the store.
+    #[error("the store is busy with another process; try again in a moment")]
+    Busy,
+    /// An [`crate::Interrupter`] ended the read.
+    #[error("the read was interrupted; ask again with more time")]
+    Interrupted,
+    /// A memory that was named does not exist.
+    #[error("there is no memory {id}; look it up again, it may have been forgotten")]
+    NoMemory {
+        /// The unknown id.
+        id: MemoryId,
+    },
+    /// The caller handed over something the store cannot hold.
+    #[error("the {what} was refused: {why}")]
+    Refused {
+        /// What was handed over.
+        what: &'static str,
+        /// What it should have been.
+        why: String,
+    },
+    /// The system gave no random bytes.
+    #[error("the system gave no random bytes ({reason}); no key can be made until it does")]
+    NoRandomness {
+        /// The reason of the system.
+        reason: String,
+    },
+    /// A file operation failed in a way nobody planned for.
+    #[error("{doing} failed at {}; check the disk and try again", .path.display())]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// To which file or folder.
+        path: PathBuf,
+        /// The reason of the system.
+        source: io::Error,
+    },
+    /// The database failed in a way nobody planned for.
+    #[error("{doing} failed in {}; run the doctor command to see whether the store is sound", .path.display())]
+    Sqlite {
+        /// What was being done.
+        doing: &'static str,
+        /// The database.
+        path: PathBuf,
+        /// The reason of SQLite.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
+            io::ErrorKind::PermissionDenied => Self::Unreadable { path, source },
+            _ => Self::Io { doing, path, source },
+        }
+    }
+
+    pub(crate) fn sqlite(doing: &'static str, path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        if is_bad_row(&source) {
+            return Self::Corrupt { what: format!("a row ({doing}: {source})"), at: path };
+        }
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            Some(ErrorCode::OperationInterrupted) => Self::Interrupted,
+            Some(ErrorCode::DiskFull) => Self::Full { path },
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                Self::Corrupt { what: "the database".to_owned(), at: path }
+            }
+            Some(ErrorCode::TooBig) => Self::Refused {
+                what: "value",
+                why: "it is longer than one billion bytes, the most SQLite holds".to_owned(),
+            },
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                Self::Unreadable { path, source: io::Error::other(source) }
+            }
+            _ => Self::Sqlite { doing, path, source },
+        }
+    }
+
+    pub(crate) fn refused(what: &'static str, why: impl Into<String>) -> Self {
+        Self::Refused { what, why: why.into() }
+    }
+}
+
+/// A value of the wrong shape came up: the schema forbids it, so the file was changed behind us.
+fn is_bad_row(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
+}
+
+fn wrong_key(path: &Path, origin: KeyOrigin, offered: KeyOrigin) -> String {
+    let vault = path.display();
+    match (origin, offered) {
+        (KeyOrigin::File, KeyOrigin::File) => {
+            format!(
+                "the key file does not open the vault {vault}; restore the key it was made with"
+            )
+        }
+        (KeyOrigin::Passphrase, KeyOrigin::Passphrase) => {
+            format!("the passphrase does not open the vault {vault}; type it again")
+        }
+        (KeyOrigin::File, KeyOrigin::Passphrase) => format!(
+            "the vault {vault} was made with a key file and only a passphrase was given; restore the key file"
+        ),
+        (KeyOrigin::Passphrase, KeyOrigin::File) => format!(
+            "the vault {vault} was made with a passphrase and a key file was found, which goes first; move the key file away"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    fn check(code: std::ffi::c_int, expect: &str) {
+        let source = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+        let error = StoreError::sqlite("testing", Path::new("/s/memory.db"), source);
+        let debug = format!("{error:?}");
+        let name = debug.split([' ', '{']).next().unwrap();
+        assert_eq!(name, expect, "{code}");
+        assert!(!error.to_string().ends_with('.'), "{error}");
+    }
+
+    #[test]
+    fn sqlite_codes_become_what_the_caller_can_do() {
+        check(ffi::SQLITE_BUSY, "Busy");
+        check(ffi::SQLITE_LOCKED, "Busy");
+        check(ffi::SQLITE_INTERRUPT, "Interrupted");
+        check(ffi::SQLITE_FULL, "Full");
+        check(ffi::SQLITE_READONLY, "ReadOnly");
+        check(ffi::SQLITE_NOTADB, "Corrupt");
+        check(ffi::SQLITE_CORRUPT, "Corrupt");
+        check(ffi::SQLITE_TOOBIG, "Refused");
+        check(ffi::SQLITE_CANTOPEN, "Unreadable");
+        check(ffi::SQLITE_CONSTRAINT, "Sqlite");
+    }
+
+    #[test]
+    fn io_kinds_become_what_the_caller_can_do() {
+        for (kind, expect) in [
+            (io::ErrorKind::StorageFull, "Full"),
+            (io::ErrorKind::ReadOnlyFilesystem, "ReadOnly"),
+            (io::ErrorKind::PermissionDenied, "Unreadable"),
+            (io::ErrorKind::BrokenPipe, "Io"),
+        ] {
+            let error = StoreError::io("testing", Path::new("/s"), kind.into());
+            assert!(format!("{error:?}").starts_with(expect), "{error:?}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The encrypted, crash-safe home of every memory: one writer, many readers, one folder.
+//!
+//! [`Store`] opens or makes a store and writes it, [`Reader`] reads it, [`Writing`] is what a
+//! transaction can do. Time comes in as a value; nothing here reads the environment.
+
+mod check;
+mod connection;
+mod error;
+mod files;
+mod index;
+mod reader;
+mod record;
+mod schema;
+mod store;
+mod vault;
+mod writing;
+
+pub use check::{CheckDepth, CheckReport, Problem};
+pub use error::{Result, StoreError};
+pub use files::StorePaths;
+pub use index::lexical::{DOCUMENT_FREQUENCY_MAX, LexicalHit, LexicalQuery};
+pub use reader::{Interrupter, Reader};
+pub use record::{
+    Counts, Event, EventFilter, EventId, Filter, Inserted, KeyOrigin, Link, LinkKind, Memory,
+    MemoryId, NewEvent, NewMemory, NewSetAside, Position, Receipt, ReceiptState, Role, SetAside,
+    Severity, Strengthened, Tier, TurnIdentity,
+};
+pub use store::{Created, Store};
+pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};
+pub use writing::Writing;

@@ -1,0 +1,90 @@
+//! Reads the store. Every question is answered from one connection that cannot write.
+
+mod filter;
+mod ledger;
+mod links;
+mod memories;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, InterruptHandle};
+
+use crate::connection;
+use crate::error::{Result, StoreError};
+use crate::files::{self, StorePaths};
+use crate::schema::{self, Progress};
+use crate::vault::{KeySource, Vault};
+
+pub(crate) use filter::Clause;
+pub(crate) use memories::{memories_from, memory_of};
+
+/// A connection that reads; each question sees the store as it was when it was asked.
+pub struct Reader {
+    pub(crate) connection: Connection,
+    pub(crate) database: PathBuf,
+}
+
+/// Ends the read that is under way, from another thread.
+pub struct Interrupter(InterruptHandle);
+
+impl Reader {
+    /// Opens an existing store to read it while no daemon runs; creates no store, key or vault.
+    pub fn open(paths: &StorePaths, keys: &KeySource) -> Result<Self> {
+        let no_store = || StoreError::NoStore { path: paths.folder.clone() };
+        let Some(vault) = Vault::open(paths, keys)? else {
+            check_no_orphan(paths)?;
+            return Err(no_store());
+        };
+        if files::length_of(&paths.database)?.unwrap_or(0) == 0 {
+            return Err(no_store());
+        }
+        let reader = Self::connect(&paths.database, &vault)?;
+        match schema::check_version(&reader.connection, &reader.database)? {
+            Progress::Current => Ok(reader),
+            // Only the writer may take the tables forward; until it has, there is nothing to read.
+            Progress::Blank | Progress::Older => Err(no_store()),
+        }
+    }
+
+    /// Returns a handle that ends a read with [`StoreError::Interrupted`].
+    pub fn interrupter(&self) -> Interrupter {
+        Interrupter(self.connection.get_interrupt_handle())
+    }
+
+    pub(crate) fn connect(database: &Path, vault: &Vault) -> Result<Self> {
+        let connection = connection::open_reader(database, vault)?;
+        Ok(Self { connection, database: database.to_owned() })
+    }
+
+    /// Runs `work` on the connection and names its failure.
+    pub(crate) fn run<T>(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        work(&self.connection).map_err(|e| StoreError::sqlite(doing, &self.database, e))
+    }
+}
+
+impl Interrupter {
+    /// Ends the read that is under way; does nothing when there is none.
+    pub fn interrupt(&self) {
+        self.0.interrupt();
+    }
+}
+
+/// Refuses a database whose vault is gone: a new vault would lock its memories away for good.
+pub(crate) fn check_no_orphan(paths: &StorePaths) -> Result<()> {
+    match files::length_of(&paths.database)? {
+        Some(1..) => Err(StoreError::VaultDamaged {
+            path: paths.vault.clone(),
+            reason: "it is missing although the database exists",
+        }),
+        Some(0) | None => Ok(()),
+    }
+}
+
+/// Returns a limit as SQL takes it.
+pub(crate) fn sql_limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,58 @@
+//! Reads links, as relations of ids or as bare pairs for the shape of the whole.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Row;
+
+use super::{Reader, sql_limit};
+use crate::error::Result;
+use crate::record::memory::Millis;
+use crate::record::{Link, MemoryId};
+
+impl Reader {
+    /// Returns all links that touch any of these memories, each once, by source, target and kind.
+    pub fn links_of(&self, ids: &[MemoryId]) -> Result<Vec<Link>> {
+        let sql = "
+            SELECT a.uuid AS src, b.uuid AS dst, l.kind, l.weight, l.created_at_ms, l.touched_at_ms
+              FROM (SELECT * FROM link WHERE src = (SELECT number FROM memory WHERE uuid = ?1)
+                     UNION ALL
+                    SELECT * FROM link WHERE dst = (SELECT number FROM memory WHERE uuid = ?1)) l
+              JOIN memory a ON a.number = l.src
+              JOIN memory b ON b.number = l.dst";
+        self.run("reading links", |c| {
+            let mut statement = c.prepare_cached(sql)?;
+            let mut links = BTreeMap::new();
+            for id in ids {
+                for link in statement.query_map([id], link_of)? {
+                    let link = link?;
+                    links.insert((link.src, link.dst, link.kind), link);
+                }
+            }
+            Ok(links.into_values().collect())
+        })
+    }
+
+    /// Returns the pairs of linked memories by internal number, the smaller first, each pair once.
+    pub fn link_pairs(&self, limit: usize) -> Result<Vec<(u64, u64)>> {
+        self.run("reading linked pairs", |c| {
+            c.prepare_cached(
+                "SELECT DISTINCT min(src, dst), max(src, dst) FROM link ORDER BY 1, 2 LIMIT ?",
+            )?
+            .query_map([sql_limit(limit)], |row| {
+                Ok((row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned()))
+            })?
+            .collect()
+        })
+    }
+}
+
+fn link_of(row: &Row<'_>) -> rusqlite::Result<Link> {
+    Ok(Link {
+        src: row.get("src")?,
+        dst: row.get("dst")?,
+        kind: row.get("kind")?,
+        weight: row.get("weight")?,
+        created_at: row.get::<_, Millis>("created_at_ms")?.0,
+        touched_at: row.get::<_, Millis>("touched_at_ms")?.0,
+    })
+}

@@ -1,0 +1,231 @@
+//! Finds memories: by id, by time, by session, by the letters in them.
+
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+
+use super::{Clause, Reader, sql_limit};
+use crate::error::Result;
+use crate::index::lexical::{self, LexicalHit, LexicalQuery};
+use crate::record::memory::{Json, Millis};
+use crate::record::{Filter, Memory, MemoryId};
+
+/// Returns a query for every column of the memories in `source`, which calls them `m`.
+pub(crate) fn memories_from(source: &str) -> String {
+    format!(
+        "SELECT m.uuid, s.host, s.name AS session, m.turn_uuid, m.turn_index, m.role, m.tier,
+                p.project, p.cwd, m.turn_at_ms, m.captured_at_ms, m.stored_at_ms, m.text,
+                m.language, m.tags, m.provenance, m.cue, m.pinned, m.content_hash, m.strength,
+                m.community, m.valid_from_ms, m.valid_to_ms
+           FROM {source}
+           JOIN session s ON s.number = m.session
+           LEFT JOIN place p ON p.number = m.place"
+    )
+}
+
+impl Reader {
+    /// Returns one memory.
+    pub fn memory(&self, id: MemoryId) -> Result<Option<Memory>> {
+        self.run("reading a memory", |c| {
+            c.prepare_cached(&format!("{} WHERE m.uuid = ?", memories_from("memory m")))?
+                .query_row([id], memory_of)
+                .optional()
+        })
+    }
+
+    /// Returns those that exist, in the order asked for.
+    pub fn memories(&self, ids: &[MemoryId]) -> Result<Vec<Memory>> {
+        let mut found = Vec::with_capacity(ids.len());
+        for id in ids {
+            found.extend(self.memory(*id)?);
+        }
+        Ok(found)
+    }
+
+    /// Returns the ids that begin with these hexadecimal digits, hyphens aside, in order.
+    pub fn find_prefix(&self, hex_prefix: &str, limit: usize) -> Result<Vec<MemoryId>> {
+        let Some((low, high)) = prefix_range(hex_prefix) else {
+            return Ok(Vec::new());
+        };
+        self.run("looking up the beginning of an id", |c| {
+            c.prepare_cached(
+                "SELECT uuid FROM memory WHERE uuid BETWEEN ? AND ? ORDER BY uuid LIMIT ?",
+            )?
+            .query_map(params![low, high, sql_limit(limit)], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    /// Returns the newest memories by the time they were said, then by id.
+    pub fn newest(&self, filter: &Filter, limit: usize) -> Result<Vec<Memory>> {
+        let clause = Clause::of(filter);
+        let sql = format!("{} ORDER BY m.turn_at_ms DESC, m.uuid", newest_first(&clause));
+        self.run("reading the newest memories", |c| {
+            c.prepare_cached(&sql)?
+                .query_map(params_from_iter(clause.values_and(sql_limit(limit))), memory_of)?
+                .collect()
+        })
+    }
+
+    /// Returns the last memories of a session, in the order they were said.
+    pub fn session_tail(&self, session: &str, limit: usize) -> Result<Vec<Memory>> {
+        let sql = format!(
+            "{} WHERE s.name = ?
+              ORDER BY m.turn_at_ms DESC, m.turn_index DESC, m.number DESC LIMIT ?",
+            memories_from("memory m")
+        );
+        let mut tail: Vec<Memory> = self.run("reading the end of a session", |c| {
+            c.prepare_cached(&sql)?
+                .query_map(params![session, sql_limit(limit)], memory_of)?
+                .collect()
+        })?;
+        tail.reverse();
+        Ok(tail)
+    }
+
+    /// Returns the session of a project that was spoken in last, leaving one aside.
+    pub fn latest_session(
+        &self,
+        project: &str,
+        except_session: Option<&str>,
+    ) -> Result<Option<String>> {
+        self.run("looking for the latest session", |c| {
+            c.prepare_cached(
+                "SELECT s.name FROM place p
+                   JOIN memory m ON m.place = p.number
+                   JOIN session s ON s.number = m.session
+                  WHERE p.project = ?1 AND s.name IS NOT ?2
+                  ORDER BY m.turn_at_ms DESC, m.uuid LIMIT 1",
+            )?
+            .query_row(params![project, except_session], |row| row.get(0))
+            .optional()
+        })
+    }
+
+    /// Returns the memories that share words or phrases with the query, best first, then by id.
+    pub fn lexical(
+        &self,
+        query: &LexicalQuery,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<LexicalHit>> {
+        self.run("searching words", |c| lexical::search(c, query, filter, limit))
+    }
+
+    /// Returns in how many memories each word occurs, in any of its forms; counting stops at
+    /// [`crate::DOCUMENT_FREQUENCY_MAX`].
+    pub fn document_frequencies(&self, words: &[String]) -> Result<Vec<u64>> {
+        self.run("counting words", |c| lexical::frequencies(c, words))
+    }
+
+    /// Returns the newest memories with `text` in them, upper and lower case alike.
+    pub fn containing(&self, text: &str, filter: &Filter, limit: usize) -> Result<Vec<Memory>> {
+        let sought = text.to_lowercase();
+        let clause = Clause::of(filter);
+        let sql = newest_first(&clause);
+        self.run("searching text", |c| {
+            let mut statement = c.prepare_cached(&sql)?;
+            let mut rows = statement.query(params_from_iter(clause.values_and(WITHOUT_LIMIT)))?;
+            let mut found = Vec::new();
+            while found.len() < limit {
+                let Some(row) = rows.next()? else { break };
+                // Not LIKE: it knows the letters of ASCII only, and it stops at a NUL.
+                if row.get_ref("text")?.as_str()?.to_lowercase().contains(&sought) {
+                    found.push(memory_of(row)?);
+                }
+            }
+            Ok(found)
+        })
+    }
+}
+
+/// A limit that is none.
+const WITHOUT_LIMIT: i64 = -1;
+
+/// Returns the memories a filter means, newest first, up to a limit that is bound last. They are
+/// put in order by number and only then read: sorting whole rows would hold every text at once. The
+/// limit keeps SQLite from merging the two steps, `CROSS JOIN` keeps their order.
+fn newest_first(clause: &Clause) -> String {
+    let chosen = format!(
+        "SELECT m.number FROM memory m WHERE true{} ORDER BY m.turn_at_ms DESC, m.uuid LIMIT ?",
+        clause.sql
+    );
+    memories_from(&format!("({chosen}) chosen CROSS JOIN memory m ON m.number = chosen.number"))
+}
+
+/// Reads a row of [`memories_from`].
+pub(crate) fn memory_of(row: &Row<'_>) -> rusqlite::Result<Memory> {
+    let at = |name| row.get::<&str, Millis>(name).map(|millis| millis.0);
+    Ok(Memory {
+        id: row.get("uuid")?,
+        host: row.get("host")?,
+        session: row.get("session")?,
+        turn_uuid: row.get("turn_uuid")?,
+        turn_index: row.get::<_, Option<i64>>("turn_index")?.map(i64::cast_unsigned),
+        role: row.get("role")?,
+        tier: row.get("tier")?,
+        project: row.get("project")?,
+        cwd: row.get("cwd")?,
+        turn_at: at("turn_at_ms")?,
+        captured_at: at("captured_at_ms")?,
+        stored_at: at("stored_at_ms")?,
+        text: row.get("text")?,
+        language: row.get("language")?,
+        tags: row.get::<_, Json<Vec<String>>>("tags")?.0,
+        provenance: row.get::<_, Json<_>>("provenance")?.0,
+        cue: row.get("cue")?,
+        pinned: row.get("pinned")?,
+        content_hash: row.get("content_hash")?,
+        strength: row.get("strength")?,
+        community: row.get::<_, Option<i64>>("community")?.map(i64::cast_unsigned),
+        valid_from: at("valid_from_ms")?,
+        valid_to: row.get::<_, Option<Millis>>("valid_to_ms")?.map(|millis| millis.0),
+    })
+}
+
+/// Returns the first and the last id with this beginning, or nothing when it is not hexadecimal.
+fn prefix_range(hex_prefix: &str) -> Option<(MemoryId, MemoryId)> {
+    let digits: Option<Vec<u8>> = hex_prefix
+        .chars()
+        .filter(|letter| *letter != '-')
+        .map(|letter| letter.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+        .collect();
+    let digits = digits.filter(|digits| (1..=32).contains(&digits.len()))?;
+    let filled = |filler: u8| {
+        let mut bytes = [0_u8; 16];
+        for (nibble_idx, byte) in (0..).step_by(2).zip(bytes.iter_mut()) {
+            let nibble = |idx: usize| digits.get(idx).copied().unwrap_or(filler);
+            *byte = nibble(nibble_idx) << 4 | nibble(nibble_idx.saturating_add(1));
+        }
+        MemoryId::from_bytes(bytes)
+    };
+    Some((filled(0), filled(15)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(prefix: &str, expect: Option<(&str, &str)>) {
+        let found = prefix_range(prefix).map(|(low, high)| (low.to_string(), high.to_string()));
+        let expect = expect.map(|(low, high)| (low.to_owned(), high.to_owned()));
+        assert_eq!(found, expect, "{prefix}");
+    }
+
+    #[test]
+    fn the_beginning_of_an_id_is_a_range() {
+        let (low, high) =
+            ("3f2a0000-0000-0000-0000-000000000000", "3f2affff-ffff-ffff-ffff-ffffffffffff");
+        check("3f2a", Some((low, high)));
+        check("3F2A", Some((low, high)));
+        check("3f-2a", Some((low, high)));
+        check(
+            "3f2",
+            Some(("3f200000-0000-0000-0000-000000000000", "3f2fffff-ffff-ffff-ffff-ffffffffffff")),
+        );
+        check(low, Some((low, low)));
+        check("", None);
+        check("-", None);
+        check("3g", None);
+        check("%", None);
+        check(&"0".repeat(33), None);
+    }
+}

@@ -1,0 +1,26 @@
+//! The nouns of the store: what is kept, under which names, with which invariants.
+
+pub(crate) mod id;
+pub(crate) mod ledger;
+pub(crate) mod link;
+pub(crate) mod memory;
+pub(crate) mod named;
+
+pub use id::{EventId, MemoryId, Position, TurnIdentity};
+pub use ledger::{
+    Counts, Event, EventFilter, NewEvent, NewSetAside, Receipt, ReceiptState, SetAside, Severity,
+};
+pub use link::{Link, LinkKind, Strengthened};
+pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
+
+use named::named;
+
+named! {
+    /// Where a master key comes from.
+    pub enum KeyOrigin("key origin") {
+        /// Thirty-two random bytes in a file.
+        File = "file",
+        /// Words a person remembers.
+        Passphrase = "passphrase",
+    }
+}

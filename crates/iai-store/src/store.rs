@@ -1,0 +1,155 @@
+//! The store: opens or makes every part of it, and owns the one connection that writes.
+
+use jiff::Timestamp;
+use rusqlite::{Transaction, TransactionBehavior};
+use zeroize::Zeroizing;
+
+use crate::check::{CheckDepth, CheckReport};
+use crate::connection;
+use crate::error::{Result, StoreError};
+use crate::files::{self, Placed, SmallFile, StorePaths};
+use crate::index::lexical;
+use crate::reader::{Reader, check_no_orphan};
+use crate::schema;
+use crate::vault::{KeyMade, KeySource, Vault};
+use crate::writing::Writing;
+
+/// The open store. There is one per folder at a time, and it is the one that writes.
+pub struct Store {
+    reader: Reader,
+    vault: Vault,
+}
+
+/// What opening a store had to make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Created {
+    /// Everything was there.
+    Nothing,
+    /// The vault or the database was made, under a key that existed.
+    Store,
+    /// The key file was made as well.
+    StoreAndKey,
+}
+
+impl Store {
+    /// Opens the store and makes what is missing, in an order in which a crash loses nothing: key,
+    /// vault, database, public key of the spool.
+    pub fn open(paths: &StorePaths, keys: &KeySource, now: Timestamp) -> Result<(Self, Created)> {
+        files::ensure_folder(&paths.folder)?;
+        let (vault, vault_made) = match Vault::open(paths, keys)? {
+            Some(vault) => (vault, None),
+            None => {
+                check_no_orphan(paths)?;
+                let (vault, key) = Vault::create(paths, keys, now)?;
+                (vault, Some(key))
+            }
+        };
+        files::ensure_private(&paths.vault)?;
+        let database = files::ensure_private_file(&paths.database)?;
+        let reader = Reader {
+            connection: connection::open_writer(&paths.database, &vault)?,
+            database: paths.database.clone(),
+        };
+        schema::migrate(&reader.connection, &reader.database, vault.store(), now)?;
+        ensure_spool_public(paths, &vault)?;
+        let mut store = Self { reader, vault };
+        store.in_transaction("preparing the lexical index", lexical::ensure)?;
+        let created = match (vault_made, database) {
+            (Some(KeyMade::Now), _) => Created::StoreAndKey,
+            (Some(KeyMade::Before), _) | (None, Placed::Now) => Created::Store,
+            (None, Placed::Before) => Created::Nothing,
+        };
+        Ok((store, created))
+    }
+
+    /// Runs `work` in one transaction: when it returns an error nothing of it is kept, when this
+    /// returns all of it is on the disk.
+    pub fn write<T, E: From<StoreError>>(
+        &mut self,
+        work: impl FnOnce(&Writing<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        // `new_unchecked` borrows the connection shared, so that `Writing` can read through it;
+        // `&mut self` is what keeps a second transaction out.
+        let transaction =
+            Transaction::new_unchecked(&self.reader.connection, TransactionBehavior::Immediate)
+                .map_err(|e| self.failed("beginning to write", e))?;
+        let done = work(&Writing::new(&self.reader))?;
+        transaction.commit().map_err(|e| self.failed("committing", e))?;
+        Ok(done)
+    }
+
+    /// Opens another connection, to read beside the writer.
+    pub fn reader(&self) -> Result<Reader> {
+        Reader::connect(&self.reader.database, &self.vault)
+    }
+
+    /// Returns the writer's own connection, to read with.
+    pub fn read(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// Returns the private key that opens what hooks sealed.
+    pub fn spool_secret(&self) -> Zeroizing<[u8; 32]> {
+        self.vault.spool_secret()
+    }
+
+    /// Moves everything from the write-ahead log into the database and empties the log.
+    pub fn checkpoint(&self) -> Result<()> {
+        let busy: bool = self.reader.run("emptying the write-ahead log", |c| {
+            c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+        })?;
+        if busy { Err(StoreError::Busy) } else { Ok(()) }
+    }
+
+    /// Drops the lexical index and makes it from the memories; answers stay the same.
+    pub fn rebuild_lexical(&mut self) -> Result<()> {
+        self.in_transaction("rebuilding the lexical index", lexical::rebuild)
+    }
+
+    /// Checks what [`Reader::check`] checks, and the lexical index word by word besides.
+    pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
+        let mut report = self.reader.check(depth)?;
+        let compared = self.reader.run("comparing the lexical index", lexical::check);
+        report.note_corrupt("lexical_index", compared)?;
+        Ok(report)
+    }
+
+    fn in_transaction(
+        &mut self,
+        doing: &'static str,
+        work: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<()>,
+    ) -> Result<()> {
+        let done = self
+            .reader
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .and_then(|transaction| {
+                work(&transaction)?;
+                transaction.commit()
+            });
+        done.map_err(|e| self.failed(doing, e))
+    }
+
+    fn failed(&self, doing: &'static str, error: rusqlite::Error) -> StoreError {
+        StoreError::sqlite(doing, &self.reader.database, error)
+    }
+}
+
+/// The line is 65 bytes; a longer file is not ours and is replaced.
+const SPOOL_PUBLIC_BYTES_MAX: u64 = 256;
+
+/// Hooks seal to what stands in this file, so it is put right whenever it does not fit the vault.
+fn ensure_spool_public(paths: &StorePaths, vault: &Vault) -> Result<()> {
+    let line = vault.spool_public_line()?;
+    match files::read_small(&paths.spool_public, SPOOL_PUBLIC_BYTES_MAX)? {
+        Some(SmallFile::Whole(bytes)) if bytes == line.as_bytes() => {
+            files::ensure_private(&paths.spool_public)
+        }
+        Some(SmallFile::Whole(_) | SmallFile::TooLong) | None => {
+            files::replace(&paths.spool_public, line.as_bytes())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

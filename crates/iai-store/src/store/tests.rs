@@ -1,0 +1,234 @@
+//! What only the inside can provoke: full disks, foreign tables, broken rows, a stopped read.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::*;
+use crate::record::{Filter, NewMemory, Role, Tier};
+
+fn paths(folder: &Path) -> StorePaths {
+    StorePaths {
+        folder: folder.to_owned(),
+        database: folder.join("memory.db"),
+        vault: folder.join("vault.json"),
+        key_file: folder.join(".crypto.key"),
+        spool_public: folder.join("spool.pub"),
+    }
+}
+
+fn open(folder: &Path) -> Result<Store> {
+    Store::open(&paths(folder), &KeySource::default(), Timestamp::UNIX_EPOCH)
+        .map(|(store, _)| store)
+}
+
+fn turn(index: u64, text: &str) -> NewMemory {
+    NewMemory {
+        host: "test".into(),
+        session: "s".into(),
+        turn_uuid: None,
+        turn_index: Some(index),
+        role: Role::User,
+        tier: Tier::Episodic,
+        project: None,
+        cwd: None,
+        turn_at: Timestamp::UNIX_EPOCH,
+        captured_at: Timestamp::UNIX_EPOCH,
+        text: text.into(),
+        language: None,
+        tags: Vec::new(),
+        provenance: json!({}),
+        cue: None,
+        pinned: false,
+    }
+}
+
+fn insert(store: &mut Store, index: u64, text: &str) -> Result<()> {
+    store.write(|w| w.insert(&turn(index, text), Timestamp::UNIX_EPOCH).map(drop))
+}
+
+#[test]
+fn a_full_disk_is_named_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    insert(&mut store, 0, "before").unwrap();
+    let pages: i64 =
+        store.reader.connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    let limit = |store: &Store, pages: i64| {
+        store
+            .reader
+            .connection
+            .query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
+            .unwrap();
+    };
+    limit(&store, pages);
+    let long = "word ".repeat(50_000);
+    assert!(matches!(insert(&mut store, 1, &long), Err(StoreError::Full { .. })));
+    assert_eq!(store.read().counts().unwrap().memories, 1);
+    limit(&store, 1_000_000);
+    insert(&mut store, 1, &long).unwrap();
+    assert_eq!(store.read().counts().unwrap().memories, 2);
+    assert!(store.check(CheckDepth::Deep).unwrap().is_clean());
+}
+
+#[test]
+fn a_newer_or_foreign_database_is_refused_before_it_is_touched() {
+    for (sql, expect) in [
+        ("PRAGMA user_version = 7", "Newer"),
+        ("PRAGMA application_id = 7", "Corrupt"),
+        ("PRAGMA user_version = 0", "Corrupt"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        open(folder.path()).unwrap().reader.connection.execute_batch(sql).unwrap();
+        let error = open(folder.path()).err().unwrap();
+        assert!(format!("{error:?}").starts_with(expect), "{sql}: {error:?}");
+        let error = Reader::open(&paths(folder.path()), &KeySource::default()).err().unwrap();
+        assert!(format!("{error:?}").starts_with(expect), "{sql}: {error:?}");
+    }
+}
+
+#[test]
+fn a_newer_database_keeps_every_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = "PRAGMA journal_mode = DELETE; PRAGMA user_version = 7;";
+    open(folder.path()).unwrap().reader.connection.execute_batch(sql).unwrap();
+    let database = paths(folder.path()).database;
+    let before = std::fs::read(&database).unwrap();
+    assert!(matches!(open(folder.path()), Err(StoreError::Newer { found: 7, known: 1, .. })));
+    assert_eq!(std::fs::read(&database).unwrap(), before);
+}
+
+#[test]
+fn a_store_in_a_folder_without_leave_to_write_is_read_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    insert(&mut store, 0, "kept").unwrap();
+    let Store { reader, vault } = store;
+    drop(reader);
+    let database = paths(folder.path()).database;
+    let n_files = || std::fs::read_dir(folder.path()).unwrap().count();
+    let before = n_files();
+    let connection = connection::open_immutable(&database, &vault).unwrap();
+    let reader = Reader { connection, database };
+    assert_eq!(reader.counts().unwrap().memories, 1);
+    assert!(reader.check(CheckDepth::Deep).unwrap().is_clean());
+    assert_eq!(n_files(), before, "no log, no shared memory");
+}
+
+#[test]
+fn the_check_names_what_is_broken() {
+    for (sql, expect) in [
+        ("UPDATE memory SET text = 'other words' WHERE number = 1", "content_hash"),
+        ("UPDATE memory SET turn_index = 9 WHERE number = 1", "id"),
+        ("UPDATE memory SET valid_to_ms = 5 WHERE number = 1", "valid_to"),
+        ("PRAGMA foreign_keys = OFF; UPDATE memory SET place = 99", "references"),
+        ("PRAGMA foreign_keys = OFF; DELETE FROM memory WHERE number = 1", "lexical_index"),
+        ("INSERT INTO lexical (rowid, text) VALUES (77, 'nobody said this')", "lexical_index"),
+        ("UPDATE memory SET cue = 'never indexed' WHERE number = 1", "lexical_index"),
+        ("DELETE FROM lexical_data WHERE id > 10", "lexical_index"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = open(folder.path()).unwrap();
+        insert(&mut store, 0, "some words").unwrap();
+        insert(&mut store, 1, "more words").unwrap();
+        assert!(store.check(CheckDepth::Sample).unwrap().is_clean());
+        store.reader.connection.execute_batch(sql).unwrap();
+        let report = store.check(CheckDepth::Deep).unwrap();
+        assert!(report.problems.iter().any(|p| p.name == expect), "{sql}: {report:?}");
+    }
+}
+
+#[test]
+fn an_index_of_other_words_is_rebuilt_when_the_store_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    insert(&mut store, 0, "some words").unwrap();
+    store
+        .reader
+        .connection
+        .execute_batch("DROP TABLE lexical; UPDATE meta SET value = '0' WHERE name = 'lexical'")
+        .unwrap();
+    drop(store);
+    let store = open(folder.path()).unwrap();
+    assert_eq!(store.read().document_frequencies(&["word".to_owned()]).unwrap(), [1]);
+    assert!(store.check(CheckDepth::Deep).unwrap().is_clean());
+}
+
+#[test]
+fn a_row_that_cannot_be_is_corruption() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    insert(&mut store, 0, "words").unwrap();
+    store
+        .reader
+        .connection
+        .execute_batch("PRAGMA ignore_check_constraints = ON; UPDATE memory SET tier = 'dream'")
+        .unwrap();
+    let error = store.read().newest(&Filter::default(), 1).unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+}
+
+#[test]
+fn a_reader_cannot_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let reader = store.reader().unwrap();
+    let written = reader.run("trying", |c| c.execute("DELETE FROM memory", []));
+    assert!(matches!(written, Err(StoreError::ReadOnly { .. })), "{written:?}");
+}
+
+#[test]
+fn a_second_writer_finds_the_store_busy() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = open(folder.path()).unwrap();
+    let mut second = open(folder.path()).unwrap();
+    second.reader.connection.busy_timeout(Duration::ZERO).unwrap();
+    first
+        .write(|w| {
+            w.insert(&turn(0, "mine"), Timestamp::UNIX_EPOCH)?;
+            assert!(matches!(insert(&mut second, 1, "yours"), Err(StoreError::Busy)));
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
+    insert(&mut second, 1, "yours").unwrap();
+    assert_eq!(first.read().counts().unwrap().memories, 2);
+}
+
+#[test]
+fn a_read_can_be_stopped_from_outside_and_the_reader_lives_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let reader = store.reader().unwrap();
+    let interrupter = reader.interrupter();
+    let endless = std::thread::spawn(move || {
+        let done = reader.run("counting without end", |c| {
+            let sql = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+                       SELECT count(*) FROM n";
+            c.query_row(sql, [], |_| Ok(()))
+        });
+        (reader, done)
+    });
+    while !endless.is_finished() {
+        interrupter.interrupt();
+        std::thread::yield_now();
+    }
+    let (reader, done) = endless.join().unwrap();
+    assert!(matches!(done, Err(StoreError::Interrupted)), "{done:?}");
+    assert_eq!(reader.counts().unwrap().memories, 0);
+}
+
+#[test]
+fn a_panic_inside_a_write_keeps_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        store.write(|w| -> Result<()> {
+            w.insert(&turn(0, "half"), Timestamp::UNIX_EPOCH)?;
+            panic!("in the middle");
+        })
+    }));
+    assert!(caught.is_err());
+    assert_eq!(store.read().counts().unwrap().memories, 0);
+    insert(&mut store, 0, "whole").unwrap();
+}

@@ -1,0 +1,249 @@
+//! Keys: finds the master key, opens or makes the vault, unlocks database and spool. The only room
+//! that sees key bytes; the file it keeps them in is described in `vault/envelope.rs`.
+
+mod envelope;
+mod key_file;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hpke::kem::{Kem, X25519HkdfSha256};
+use hpke::{Deserializable, Serializable};
+use jiff::Timestamp;
+use rusqlite::Connection;
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+pub use key_file::{KeyFacts, KeyFileKind};
+
+use crate::error::{Result, StoreError};
+use crate::files::{self, Placed, StorePaths};
+use crate::record::KeyOrigin;
+use envelope::{Envelope, Kdf, Opening};
+
+/// Thirty-two secret bytes, wiped when dropped.
+pub(crate) type Secret = Zeroizing<[u8; 32]>;
+
+/// What a person gave to open the store. A key file goes before a passphrase; with neither, the
+/// first use makes a key file.
+#[derive(Clone, Default)]
+pub struct KeySource {
+    /// The passphrase, if one was given; an empty one counts as none.
+    pub passphrase: Option<Zeroizing<String>>,
+}
+
+/// What is known about the key without touching its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyStatus {
+    /// The key file, if there is one.
+    pub key_file: Option<KeyFacts>,
+    /// Whether a passphrase was given.
+    pub passphrase_set: bool,
+    /// Whether a vault exists.
+    pub vault_present: bool,
+    /// What the vault was made with, when it can be read.
+    pub vault_origin: Option<KeyOrigin>,
+    /// How memories are encrypted.
+    pub algorithm: &'static str,
+}
+
+/// Looks at key file, passphrase and vault, and opens none of them.
+pub fn key_status(paths: &StorePaths, keys: &KeySource) -> KeyStatus {
+    let envelope = Envelope::read(&paths.vault);
+    KeyStatus {
+        key_file: key_file::look(&paths.key_file).ok().flatten(),
+        passphrase_set: keys.given().is_some(),
+        vault_present: !matches!(envelope, Ok(None)),
+        vault_origin: envelope.ok().flatten().map(|envelope| envelope.origin()),
+        algorithm: "SQLCipher 4 (AES-256-CBC with HMAC-SHA512 per page); data key wrapped with ChaCha20-Poly1305",
+    }
+}
+
+/// Makes a key file where there is none, and where no vault exists that it could not open.
+pub fn create_key_file(paths: &StorePaths) -> Result<()> {
+    if key_file::look(&paths.key_file)?.is_some() {
+        return Err(StoreError::KeyExists { path: paths.key_file.clone() });
+    }
+    if files::length_of(&paths.vault)?.is_some() {
+        return Err(StoreError::VaultExists { path: paths.vault.clone() });
+    }
+    files::ensure_folder(&paths.folder)?;
+    key_file::create(&paths.key_file).map(drop)
+}
+
+/// The opened vault.
+pub(crate) struct Vault {
+    store: Uuid,
+    data_key: Secret,
+    spool_secret: Secret,
+}
+
+/// Whether making a vault also made its key file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyMade {
+    Now,
+    Before,
+}
+
+impl Vault {
+    /// Opens the vault, or returns nothing when there is none.
+    pub(crate) fn open(paths: &StorePaths, keys: &KeySource) -> Result<Option<Self>> {
+        let Some(envelope) = Envelope::read(&paths.vault)? else {
+            return Ok(None);
+        };
+        let origin = envelope.origin();
+        let Some(offered) = offered(paths, keys)? else {
+            return Err(match origin {
+                KeyOrigin::File => StoreError::KeyMissing { path: paths.key_file.clone() },
+                KeyOrigin::Passphrase => {
+                    StoreError::PassphraseMissing { path: paths.vault.clone() }
+                }
+            });
+        };
+        let wrong = || StoreError::WrongKey {
+            path: paths.vault.clone(),
+            origin,
+            offered: offered.origin(),
+        };
+        if offered.origin() != origin {
+            return Err(wrong());
+        }
+        let master = match offered {
+            Offered::File => key_file::load(&paths.key_file)?,
+            Offered::Passphrase(words) => envelope.stretch(words)?,
+        };
+        match envelope.open(&master)? {
+            Opening::WrongKey => Err(wrong()),
+            Opening::Opened { data_key, spool_secret } => {
+                Ok(Some(Self { store: envelope.store(), data_key, spool_secret }))
+            }
+        }
+    }
+
+    /// Makes the vault of a new store, and its key file when nothing else was given.
+    pub(crate) fn create(
+        paths: &StorePaths,
+        keys: &KeySource,
+        now: Timestamp,
+    ) -> Result<(Self, KeyMade)> {
+        let (kdf, master, made) = match offered(paths, keys)? {
+            Some(Offered::File) => (None, key_file::load(&paths.key_file)?, KeyMade::Before),
+            Some(Offered::Passphrase(words)) => {
+                let kdf = Kdf::draw()?;
+                let master = kdf.stretch(words)?;
+                (Some(kdf), master, KeyMade::Before)
+            }
+            None => (None, key_file::create(&paths.key_file)?, KeyMade::Now),
+        };
+        let vault = Self {
+            store: uuid::Builder::from_random_bytes(files::random()?).into_uuid(),
+            data_key: Zeroizing::new(files::random()?),
+            spool_secret: draw_spool_secret()?,
+        };
+        let opened = Opening::Opened {
+            data_key: vault.data_key.clone(),
+            spool_secret: vault.spool_secret.clone(),
+        };
+        let bytes = envelope::seal(vault.store, kdf, &master, &opened, now)?;
+        match files::place_new(&paths.vault, &bytes)? {
+            Placed::Now => Ok((vault, made)),
+            // Somebody else made this store in the same moment; their keys are the ones that count.
+            Placed::Before => Err(StoreError::Busy),
+        }
+    }
+
+    /// Returns the name drawn for this store.
+    pub(crate) fn store(&self) -> Uuid {
+        self.store
+    }
+
+    pub(crate) fn spool_secret(&self) -> Secret {
+        self.spool_secret.clone()
+    }
+
+    /// Returns the one line of `spool.pub`.
+    pub(crate) fn spool_public_line(&self) -> Result<String> {
+        let secret = <X25519HkdfSha256 as Kem>::PrivateKey::from_bytes(&*self.spool_secret)
+            .map_err(|error| StoreError::refused("spool key", error.to_string()))?;
+        let public = X25519HkdfSha256::sk_to_pk(&secret).to_bytes();
+        Ok(format!("iai-spool-x25519:v1:{}\n", STANDARD.encode(public)))
+    }
+
+    /// Hands SQLCipher `hkdf(data key, "database")` as a raw key, so that it derives none itself.
+    pub(crate) fn unlock(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let key = envelope::derive(&self.data_key, self.store, "iai-mcp database key 1");
+        let mut pragma = Zeroizing::new(String::with_capacity(96));
+        pragma.push_str("PRAGMA key = \"x'");
+        for byte in key.iter() {
+            for nibble in [byte >> 4, byte & 15] {
+                pragma.push(char::from_digit(nibble.into(), 16).unwrap_or('0'));
+            }
+        }
+        pragma.push_str("'\"");
+        connection.execute_batch(&pragma)
+    }
+}
+
+impl KeySource {
+    fn given(&self) -> Option<&str> {
+        self.passphrase.as_ref().map(|words| words.as_str()).filter(|words| !words.is_empty())
+    }
+}
+
+enum Offered<'a> {
+    File,
+    Passphrase(&'a str),
+}
+
+impl Offered<'_> {
+    fn origin(&self) -> KeyOrigin {
+        match self {
+            Self::File => KeyOrigin::File,
+            Self::Passphrase(_) => KeyOrigin::Passphrase,
+        }
+    }
+}
+
+fn offered<'a>(paths: &StorePaths, keys: &'a KeySource) -> Result<Option<Offered<'a>>> {
+    if key_file::look(&paths.key_file)?.is_some() {
+        return Ok(Some(Offered::File));
+    }
+    Ok(keys.given().map(Offered::Passphrase))
+}
+
+/// Derives an HPKE key pair from fresh bytes: drawing them here turns a failing system into an
+/// error, where the generator of the crate would panic.
+fn draw_spool_secret() -> Result<Secret> {
+    let seed: Secret = Zeroizing::new(files::random()?);
+    let (secret, _) = X25519HkdfSha256::derive_keypair(&*seed);
+    let mut bytes = Secret::default();
+    secret.write_exact(&mut *bytes);
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_public_line_fits_the_secret() {
+        let secret = draw_spool_secret().unwrap();
+        let vault =
+            Vault { store: Uuid::nil(), data_key: Secret::default(), spool_secret: secret.clone() };
+        let line = vault.spool_public_line().unwrap();
+        let encoded =
+            line.strip_prefix("iai-spool-x25519:v1:").unwrap().strip_suffix('\n').unwrap();
+        let bytes = STANDARD.decode(encoded).unwrap();
+        assert_eq!(bytes.len(), 32);
+        let private = <X25519HkdfSha256 as Kem>::PrivateKey::from_bytes(&*secret).unwrap();
+        assert_eq!(X25519HkdfSha256::sk_to_pk(&private).to_bytes().as_slice(), bytes);
+    }
+
+    #[test]
+    fn an_empty_passphrase_is_no_passphrase() {
+        for (words, expect) in [(None, false), (Some(""), false), (Some("x"), true)] {
+            let keys =
+                KeySource { passphrase: words.map(|words| Zeroizing::new(words.to_owned())) };
+            assert_eq!(keys.given().is_some(), expect, "{words:?}");
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Writes inside one transaction: memories, links, and everything kept beside them.
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, named_params, params};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::error::{Result, StoreError};
+use crate::index::lexical;
+use crate::reader::Reader;
+use crate::record::link::sorted;
+use crate::record::memory::{Json, Millis, content_hash};
+use crate::record::{
+    EventId, Inserted, Link, LinkKind, Memory, MemoryId, NewEvent, NewMemory, NewSetAside, Receipt,
+    Strengthened,
+};
+
+/// A line set aside keeps at most this much of itself; the schema says so too.
+const SET_ASIDE_BYTES_MAX: usize = 1024 * 1024;
+/// A memory is as strong as can be when it is new.
+const STRENGTH_NEW: f64 = 1.0;
+
+/// The transaction under way. What it wrote is kept when the closure it was given to returns `Ok`.
+pub struct Writing<'a> {
+    reader: &'a Reader,
+}
+
+impl<'a> Writing<'a> {
+    pub(crate) fn new(reader: &'a Reader) -> Self {
+        Self { reader }
+    }
+
+    /// Returns the store as this transaction sees it, its own writes included.
+    pub fn read(&self) -> &Reader {
+        self.reader
+    }
+
+    /// Returns one memory as this transaction sees it.
+    pub fn memory(&self, id: MemoryId) -> Result<Option<Memory>> {
+        self.reader.memory(id)
+    }
+
+    /// Stores a memory and its words, unless it is there already.
+    pub fn insert(&self, new: &NewMemory, now: Timestamp) -> Result<Inserted> {
+        if !new.provenance.is_object() {
+            return Err(StoreError::refused("provenance", "it must be a JSON object"));
+        }
+        let turn_index = new.turn_index.map(|index| held("turn index", index)).transpose()?;
+        let id = new.id();
+        let hash = content_hash(&new.text);
+        if let Some(stored) = self.hash_of(id)? {
+            assert_eq!(stored, hash, "an id is derived from its text, so {id} has one text");
+            return Ok(Inserted::Known(id));
+        }
+        let session = self.session(&new.host, &new.session)?;
+        let place = self.place(new.project.as_deref(), new.cwd.as_deref())?;
+        self.reader.run("storing a memory", |c| {
+            let number = c.prepare_cached(INSERT_MEMORY)?.insert(named_params! {
+                ":uuid": id,
+                ":session": session,
+                ":place": place,
+                ":tier": new.tier,
+                ":role": new.role,
+                ":turn_uuid": new.turn_uuid,
+                ":turn_index": turn_index,
+                ":turn_at": Millis(new.turn_at),
+                ":captured_at": Millis(new.captured_at),
+                ":stored_at": Millis(now),
+                ":language": new.language,
+                ":pinned": new.pinned,
+                ":strength": STRENGTH_NEW,
+                ":content_hash": hash,
+                ":tags": Json(&new.tags),
+                ":provenance": Json(&new.provenance),
+                ":cue": new.cue,
+                ":text": new.text,
+            })?;
+            lexical::add(c, number, &new.text, new.cue.as_deref())
+        })?;
+        Ok(Inserted::New(id))
+    }
+
+    /// Stores a link, or refreshes its weight and time. Kinds without direction are stored with the
+    /// smaller id first, weights are held between 0 and 1, and a contradiction ends its source.
+    pub fn link(&self, link: &Link) -> Result<()> {
+        let weight = weight(link.weight)?;
+        let (src, dst) = if link.kind.is_directed() {
+            (link.src, link.dst)
+        } else {
+            sorted((link.src, link.dst))
+        };
+        let (src, dst) = self.numbers(src, dst)?;
+        let times = (Millis(link.created_at), Millis(link.touched_at));
+        self.reader.run("storing a link", |c| {
+            c.prepare_cached(UPSERT_LINK)?
+                .execute(params![src, dst, link.kind, weight, times.0, times.1])?;
+            if link.kind == LinkKind::Contradicts {
+                c.prepare_cached(
+                    "UPDATE memory SET valid_to_ms = min(ifnull(valid_to_ms, ?2), ?2)
+                      WHERE number = ?1",
+                )?
+                .execute(params![src, times.0])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Says that `new` took the place of `old` at this time.
+    pub fn supersede(&self, old: MemoryId, new: MemoryId, at: Timestamp) -> Result<()> {
+        self.link(&Link {
+            src: old,
+            dst: new,
+            kind: LinkKind::Contradicts,
+            weight: 1.0,
+            created_at: at,
+            touched_at: at,
+        })
+    }
+
+    /// Strengthens the Hebbian link of a pair by `eta` of what is missing to 1, once per session.
+    pub fn strengthen(
+        &self,
+        pair: (MemoryId, MemoryId),
+        session: &str,
+        eta: f64,
+        now: Timestamp,
+    ) -> Result<Strengthened> {
+        let eta = weight(eta)?;
+        let (src, dst) = sorted(pair);
+        let (src_number, dst_number) = self.numbers(src, dst)?;
+        let (before, first) = self.reader.run("strengthening a link", |c| {
+            let before: Option<f64> = c
+                .prepare_cached(
+                    "SELECT weight FROM link WHERE src = ? AND dst = ? AND kind = 'hebbian'",
+                )?
+                .query_row([src_number, dst_number], |row| row.get(0))
+                .optional()?;
+            let noted = c
+                .prepare_cached("INSERT OR IGNORE INTO link_session VALUES (?, ?, ?)")?
+                .execute(params![src_number, dst_number, session])?;
+            Ok((before.unwrap_or(0.0), noted == 1))
+        })?;
+        if !first {
+            return Ok(Strengthened { weight: before, changed: false });
+        }
+        let weight = (before + eta * (1.0 - before)).clamp(0.0, 1.0);
+        let kind = LinkKind::Hebbian;
+        self.link(&Link { src, dst, kind, weight, created_at: now, touched_at: now })?;
+        Ok(Strengthened { weight, changed: true })
+    }
+
+    /// Sets how well a memory is remembered, from 0 to 1.
+    pub fn set_strength(&self, id: MemoryId, strength: f64) -> Result<()> {
+        let strength = weight(strength)?;
+        let number = self.number(id)?;
+        self.reader.run("setting a strength", |c| {
+            c.prepare_cached("UPDATE memory SET strength = ? WHERE number = ?")?
+                .execute(params![strength, number])
+                .map(drop)
+        })
+    }
+
+    /// Puts a memory into a community, or into none.
+    pub fn set_community(&self, id: MemoryId, community: Option<u64>) -> Result<()> {
+        let community = community.map(|community| held("community", community)).transpose()?;
+        let number = self.number(id)?;
+        self.reader.run("setting a community", |c| {
+            c.prepare_cached("UPDATE memory SET community = ? WHERE number = ?")?
+                .execute(params![community, number])
+                .map(drop)
+        })
+    }
+
+    /// Writes down something that happened, and returns its name.
+    pub fn event(&self, new: &NewEvent) -> Result<EventId> {
+        self.reader.run("storing an event", |c| {
+            let number: i64 = c
+                .prepare_cached(
+                    "SELECT ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0) + 1",
+                )?
+                .query_row([], |row| row.get(0))?;
+            let id = EventId::derive(number, &new.kind, new.at.as_millisecond());
+            c.prepare_cached(INSERT_EVENT)?.execute(named_params! {
+                ":number": number,
+                ":uuid": id,
+                ":kind": new.kind,
+                ":severity": new.severity,
+                ":domain": new.domain,
+                ":at": Millis(new.at),
+                ":session": new.session,
+                ":data": Json(&new.data),
+                ":sources": Json(&new.sources),
+            })?;
+            Ok(id)
+        })
+    }
+
+    /// Sets a knob of the profile.
+    pub fn set_profile(&self, knob: &str, value: &Value, now: Timestamp) -> Result<()> {
+        self.reader.run("setting the profile", |c| {
+            c.prepare_cached("INSERT OR REPLACE INTO profile VALUES (?, ?, ?)")?
+                .execute(params![knob, Json(value), Millis(now)])
+                .map(drop)
+        })
+    }
+
+    /// Writes down what became of a spool file, over what was written before.
+    pub fn put_receipt(&self, receipt: &Receipt) -> Result<()> {
+        let attempts = held("number of attempts", receipt.attempts)?;
+        let n_turns = held("number of turns", receipt.n_turns)?;
+        let n_stored = held("number of turns", receipt.n_stored)?;
+        let n_known = held("number of turns", receipt.n_known)?;
+        let n_set_aside = held("number of lines", receipt.n_set_aside)?;
+        self.reader.run("storing a receipt", |c| {
+            c.prepare_cached(PUT_RECEIPT)?
+                .execute(named_params! {
+                    ":file": receipt.file,
+                    ":state": receipt.state,
+                    ":attempts": attempts,
+                    ":next_attempt_at": receipt.next_attempt_at.map(Millis),
+                    ":n_turns": n_turns,
+                    ":n_stored": n_stored,
+                    ":n_known": n_known,
+                    ":n_set_aside": n_set_aside,
+                    ":last_error": receipt.last_error,
+                    ":at": Millis(receipt.at),
+                })
+                .map(drop)
+        })
+    }
+
+    /// Keeps a line nobody could read, once however often its file is tried.
+    pub fn set_aside(&self, new: &NewSetAside) -> Result<()> {
+        let line = held("line number", new.line)?;
+        let length = i64::try_from(new.bytes.len()).unwrap_or(i64::MAX);
+        let kept = new.bytes.get(..SET_ASIDE_BYTES_MAX).unwrap_or(&new.bytes);
+        let sha256: [u8; 32] = Sha256::digest(&new.bytes).into();
+        self.reader.run("setting a line aside", |c| {
+            c.prepare_cached(
+                "INSERT INTO set_aside (file, line, reason, bytes, length_bytes, sha256, at_ms)
+                 VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (file, line, sha256) DO NOTHING",
+            )?
+            .execute(params![new.file, line, new.reason, kept, length, sha256, Millis(new.at)])
+            .map(drop)
+        })
+    }
+
+    fn hash_of(&self, id: MemoryId) -> Result<Option<[u8; 32]>> {
+        self.reader.run("looking for a memory", |c| {
+            c.prepare_cached("SELECT content_hash FROM memory WHERE uuid = ?")?
+                .query_row([id], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    fn number(&self, id: MemoryId) -> Result<i64> {
+        let number = self.reader.run("looking for a memory", |c| {
+            c.prepare_cached("SELECT number FROM memory WHERE uuid = ?")?
+                .query_row([id], |row| row.get(0))
+                .optional()
+        })?;
+        number.ok_or(StoreError::NoMemory { id })
+    }
+
+    fn numbers(&self, src: MemoryId, dst: MemoryId) -> Result<(i64, i64)> {
+        if src == dst {
+            return Err(StoreError::refused("link", format!("{src} cannot be linked to itself")));
+        }
+        Ok((self.number(src)?, self.number(dst)?))
+    }
+
+    fn session(&self, host: &str, name: &str) -> Result<i64> {
+        self.reader.run("storing a session", |c| {
+            let find = "SELECT number FROM session WHERE name = ? AND host = ?";
+            match c.prepare_cached(find)?.query_row([name, host], |row| row.get(0)).optional()? {
+                Some(number) => Ok(number),
+                None => c
+                    .prepare_cached("INSERT INTO session (name, host) VALUES (?, ?)")?
+                    .insert([name, host]),
+            }
+        })
+    }
+
+    fn place(&self, project: Option<&str>, cwd: Option<&str>) -> Result<Option<i64>> {
+        if project.is_none() && cwd.is_none() {
+            return Ok(None);
+        }
+        self.reader.run("storing a place", |c| {
+            let find = "SELECT number FROM place WHERE project IS ? AND cwd IS ?";
+            match c.prepare_cached(find)?.query_row([project, cwd], |row| row.get(0)).optional()? {
+                Some(number) => Ok(Some(number)),
+                None => c
+                    .prepare_cached("INSERT INTO place (project, cwd) VALUES (?, ?)")?
+                    .insert([project, cwd])
+                    .map(Some),
+            }
+        })
+    }
+}
+
+const INSERT_MEMORY: &str = "
+    INSERT INTO memory (uuid, session, place, tier, role, turn_uuid, turn_index, turn_at_ms,
+                        captured_at_ms, stored_at_ms, valid_from_ms, language, pinned, strength,
+                        content_hash, tags, provenance, cue, text)
+    VALUES (:uuid, :session, :place, :tier, :role, :turn_uuid, :turn_index, :turn_at,
+            :captured_at, :stored_at, :turn_at, :language, :pinned, :strength,
+            :content_hash, :tags, :provenance, :cue, :text)";
+
+const UPSERT_LINK: &str = "
+    INSERT INTO link (src, dst, kind, weight, created_at_ms, touched_at_ms)
+    VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (src, dst, kind) DO UPDATE
+       SET weight = excluded.weight,
+           created_at_ms = min(created_at_ms, excluded.created_at_ms),
+           touched_at_ms = max(touched_at_ms, excluded.touched_at_ms)";
+
+const INSERT_EVENT: &str = "
+    INSERT INTO event (number, uuid, kind, severity, domain, at_ms, session, data, sources)
+    VALUES (:number, :uuid, :kind, :severity, :domain, :at, :session, :data, :sources)";
+
+const PUT_RECEIPT: &str = "
+    INSERT OR REPLACE INTO spool_receipt
+        (file, state, attempts, next_attempt_at_ms, n_turns, n_stored, n_known, n_set_aside,
+         last_error, at_ms)
+    VALUES (:file, :state, :attempts, :next_attempt_at, :n_turns, :n_stored, :n_known,
+            :n_set_aside, :last_error, :at)";
+
+/// Holds a weight between 0 and 1: rounding may carry a similarity a little over the edge.
+fn weight(weight: f64) -> Result<f64> {
+    if weight.is_nan() {
+        return Err(StoreError::refused("weight", "it is not a number"));
+    }
+    Ok(weight.clamp(0.0, 1.0))
+}
+
+/// Returns a number as SQLite holds it: up to 2^63 - 1.
+fn held(what: &'static str, number: u64) -> Result<i64> {
+    i64::try_from(number).map_err(|_| StoreError::refused(what, format!("{number} is too large")))
+}

@@ -1,0 +1,135 @@
+//! Making a store: private whatever the umask, and finished by the next start after any crash.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use iai_store::{CheckDepth, Created, KeySource, Store, StorePaths};
+use rustix::fs::Mode;
+
+use crate::fixture::{Home, at, insert, kind, passphrase, turn};
+
+fn open(home: &Home) -> (Store, Created) {
+    Store::open(&home.paths, &KeySource::default(), at(0)).unwrap()
+}
+
+#[test]
+fn the_first_start_makes_everything_and_the_next_nothing() {
+    let home = Home::new();
+    let (store, created) = open(&home);
+    assert_eq!(created, Created::StoreAndKey);
+    let secret = store.spool_secret();
+    drop(store);
+    let (store, created) = open(&home);
+    assert_eq!(created, Created::Nothing);
+    assert_eq!(*store.spool_secret(), *secret);
+    let line = fs::read_to_string(&home.paths.spool_public).unwrap();
+    assert!(line.starts_with("iai-spool-x25519:v1:") && line.ends_with("=\n"), "{line}");
+}
+
+#[test]
+fn a_key_made_beforehand_is_used() {
+    let home = Home::new();
+    iai_store::create_key_file(&home.paths).unwrap();
+    let key = fs::read(&home.paths.key_file).unwrap();
+    assert_eq!(open(&home).1, Created::Store);
+    assert_eq!(fs::read(&home.paths.key_file).unwrap(), key);
+}
+
+/// Removes what comes after a step, as if the first start had died right behind it.
+fn crash_after(home: &Home, lost: &[fn(&StorePaths) -> &Path]) {
+    for part in lost {
+        let path = part(&home.paths);
+        for suffix in ["", "-wal", "-shm"] {
+            let path = path
+                .with_file_name(format!("{}{suffix}", path.file_name().unwrap().to_string_lossy()));
+            if path.exists() {
+                fs::rename(&path, home.outside().join("lost")).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn the_next_start_finishes_what_a_crash_left() {
+    let vault: fn(&StorePaths) -> &Path = |paths| &paths.vault;
+    let database: fn(&StorePaths) -> &Path = |paths| &paths.database;
+    let public: fn(&StorePaths) -> &Path = |paths| &paths.spool_public;
+    for (lost, expect) in [
+        (&[vault, database, public][..], Created::Store),
+        (&[database, public], Created::Store),
+        (&[public], Created::Nothing),
+    ] {
+        let home = Home::new();
+        let (store, _) = open(&home);
+        drop(store);
+        let key = fs::read(&home.paths.key_file).unwrap();
+        crash_after(&home, lost);
+        let (mut store, created) = open(&home);
+        assert_eq!(created, expect);
+        insert(&mut store, &turn("s", 0, "works"));
+        assert!(store.check(CheckDepth::Deep).unwrap().is_clean());
+        assert_eq!(fs::read(&home.paths.key_file).unwrap(), key);
+        assert!(home.paths.spool_public.exists());
+    }
+}
+
+#[test]
+fn an_empty_database_file_is_an_unfinished_one() {
+    let home = Home::new();
+    let (store, _) = open(&home);
+    drop(store);
+    crash_after(&home, &[|paths| &paths.database]);
+    fs::write(&home.paths.database, b"").unwrap();
+    assert_eq!(kind(iai_store::Reader::open(&home.paths, &KeySource::default())), "NoStore");
+    let (mut store, _) = open(&home);
+    insert(&mut store, &turn("s", 0, "works"));
+}
+
+#[test]
+fn a_public_key_that_does_not_fit_is_put_right() {
+    let home = Home::new();
+    let (store, _) = open(&home);
+    drop(store);
+    let good = fs::read(&home.paths.spool_public).unwrap();
+    for bad in [b"".as_slice(), b"iai-spool-x25519:v1:AAAA\n", &[b'x'; 1000]] {
+        fs::write(&home.paths.spool_public, bad).unwrap();
+        drop(open(&home));
+        assert_eq!(fs::read(&home.paths.spool_public).unwrap(), good);
+    }
+}
+
+#[test]
+fn what_was_open_to_others_is_closed() {
+    let home = Home::new();
+    drop(open(&home));
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+    let files = [&home.paths.database, &home.paths.vault, &home.paths.spool_public];
+    for path in files {
+        fs::set_permissions(path, Permissions::from_mode(0o644)).unwrap();
+    }
+    fs::set_permissions(&home.paths.folder, Permissions::from_mode(0o755)).unwrap();
+    drop(open(&home));
+    assert_eq!(mode(&home.paths.folder), 0o700);
+    assert_eq!(files.map(|path| mode(path)), [0o600; 3]);
+}
+
+#[test]
+fn everything_is_private_under_any_umask() {
+    // The mask belongs to the whole process; the store must not depend on it anywhere, so it stays.
+    rustix::process::umask(Mode::empty());
+    for keys in [KeySource::default(), passphrase("words")] {
+        let home = Home::new();
+        let (mut store, _) = Store::open(&home.paths, &keys, at(0)).unwrap();
+        insert(&mut store, &turn("s", 0, "private"));
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+        assert_eq!(mode(&home.paths.folder), 0o700);
+        let mut n_files = 0;
+        for entry in fs::read_dir(&home.paths.folder).unwrap() {
+            let path = entry.unwrap().path();
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
+            n_files += 1;
+        }
+        assert!(n_files >= 5, "database, its log and shared memory, vault, public key");
+    }
+}

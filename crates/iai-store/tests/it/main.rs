@@ -1,0 +1,16 @@
+//! The store through its public interface, one module per promise.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "clippy's leave for tests ends at the functions that carry #[test]"
+)]
+
+mod creation;
+mod fixture;
+mod keys;
+mod ledger;
+mod memories;
+mod model;
+mod plaintext;
+mod words;
