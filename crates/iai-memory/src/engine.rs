@@ -1,0 +1,121 @@
+//! The engine: one writer, a few readers, and every request's way to its room.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use iai_store::{CheckDepth, CheckReport, Created, KeySource, Reader, Store, StorePaths, Writing};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::{MemoryError, Result};
+
+/// Idle read connections kept for the next request.
+const READERS_KEPT_MAX: usize = 4;
+
+/// All memories of one person, open.
+pub struct MemoryEngine {
+    /// `None` when the store was opened only for reading.
+    writer: Option<Mutex<Store>>,
+    readers: Mutex<Vec<Reader>>,
+}
+
+/// The store in numbers.
+#[derive(Debug, Clone, Serialize)]
+pub struct Overview {
+    /// How many memories there are.
+    pub memories: u64,
+    /// How many links.
+    pub links: u64,
+    /// How many events.
+    pub events: u64,
+    /// How many sessions.
+    pub sessions: u64,
+    /// How many projects.
+    pub projects: u64,
+    /// How many spool lines could not be understood and are kept as evidence.
+    pub set_aside: u64,
+}
+
+impl MemoryEngine {
+    /// Opens the store for reading and writing, and makes it when there is none. The caller is the
+    /// daemon.
+    pub fn open(paths: &StorePaths, keys: &KeySource, now: Timestamp) -> Result<(Self, Created)> {
+        let (store, created) = Store::open(paths, keys, now)?;
+        let engine = Self { writer: Some(Mutex::new(store)), readers: Mutex::new(Vec::new()) };
+        Ok((engine, created))
+    }
+
+    /// Opens the store only for reading: what a client may do while no daemon runs.
+    pub fn open_read_only(paths: &StorePaths, keys: &KeySource) -> Result<Self> {
+        let reader = Reader::open(paths, keys)?;
+        Ok(Self { writer: None, readers: Mutex::new(vec![reader]) })
+    }
+
+    /// Returns the private half of the spool's key. It leaves the vault only to open spool lines.
+    pub fn spool_secret(&self) -> Result<[u8; 32]> {
+        self.with_writer(|store| Ok(*store.spool_secret()))
+    }
+
+    /// Counts what there is.
+    pub fn overview(&self) -> Result<Overview> {
+        self.read(|reader| {
+            let counts = reader.counts()?;
+            Ok(Overview {
+                memories: counts.memories,
+                links: counts.links,
+                events: counts.events,
+                sessions: counts.sessions,
+                projects: counts.projects,
+                set_aside: counts.set_aside,
+            })
+        })
+    }
+
+    /// Checks the whole store.
+    pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
+        self.read(|reader| Ok(reader.check(depth)?))
+    }
+
+    /// Moves what the log holds into the database file; done before leaving.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.with_writer(|store| Ok(store.checkpoint()?))
+    }
+
+    /// Tells whether a write broke half-way, after which only a restart is safe.
+    pub fn is_broken(&self) -> bool {
+        self.writer.as_ref().is_some_and(Mutex::is_poisoned)
+    }
+
+    /// Runs `work` on a read connection.
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let reader = match idle {
+            Some(reader) => reader,
+            None => self.with_writer(|store| Ok(store.reader()?))?,
+        };
+        let result = work(&reader);
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.len() < READERS_KEPT_MAX {
+            readers.push(reader);
+        }
+        result
+    }
+
+    /// Runs `work` in one transaction; when it returns, the change is on disk.
+    pub(crate) fn write<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T>) -> Result<T> {
+        self.with_writer(|store| store.write(work))
+    }
+
+    /// Returns the profile as stored: only the knobs somebody set.
+    pub(crate) fn stored_profile(&self) -> Result<BTreeMap<String, Value>> {
+        self.read(|reader| Ok(reader.profile()?))
+    }
+
+    fn with_writer<T>(&self, work: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+        let writer = self.writer.as_ref().ok_or(MemoryError::ReadOnly)?;
+        // A panic inside a transaction rolled it back, but nobody can say what else it left behind.
+        let mut store = writer.lock().map_err(|_| MemoryError::WriterBroken)?;
+        work(&mut store)
+    }
+}

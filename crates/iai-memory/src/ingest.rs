@@ -1,0 +1,293 @@
+//! Takes memories in: turns from the spool, and what an assistant asks to keep.
+//!
+//! Identity comes from host, session, position and content. A second delivery is a no-op by primary
+//! key; similarity never decides anything here.
+
+use iai_store::{
+    Inserted, MemoryId, NewEvent, NewMemory, NewSetAside, Receipt, ReceiptState, Role, Severity,
+    Tier,
+};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::engine::MemoryEngine;
+use crate::error::Result;
+
+/// The host name of what an assistant captured by a tool call.
+const TOOL_HOST: &str = "mcp";
+
+/// A turn out of the spool, as the daemon understood it.
+#[derive(Debug, Clone)]
+pub struct IncomingTurn {
+    /// The assistant program it comes from.
+    pub host: String,
+    /// The host's session.
+    pub session: String,
+    /// The host's id of the turn.
+    pub turn_uuid: Option<String>,
+    /// The turn's place in its transcript.
+    pub turn_index: Option<u64>,
+    /// Who spoke.
+    pub role: Role,
+    /// What kind of memory it becomes.
+    pub tier: Tier,
+    /// The project it belongs to.
+    pub project: Option<String>,
+    /// Where the host was working.
+    pub cwd: Option<String>,
+    /// When it was said.
+    pub turn_at: Timestamp,
+    /// When it was captured.
+    pub captured_at: Timestamp,
+    /// The words, byte for byte.
+    pub text: String,
+    /// An extra key to find it by.
+    pub cue: Option<String>,
+    /// What else the host said about it.
+    pub provenance: Map<String, Value>,
+}
+
+/// A spool line that cannot become a memory.
+#[derive(Debug, Clone)]
+pub struct BadLine {
+    /// Its place in the file, counted from 1.
+    pub line: u64,
+    /// Why.
+    pub reason: String,
+    /// Its first bytes.
+    pub evidence: Vec<u8>,
+    /// Its full length.
+    pub n_bytes: u64,
+}
+
+/// Part of a spool file; stored in one transaction with what is known about the file.
+#[derive(Debug)]
+pub struct SpoolBatch {
+    /// The file's name.
+    pub file: String,
+    /// The turns, in order.
+    pub turns: Vec<IncomingTurn>,
+    /// What stood between them.
+    pub bad_lines: Vec<BadLine>,
+    /// Nothing of the file comes after this.
+    pub is_last: bool,
+}
+
+/// What became of a batch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Ingested {
+    /// New memories.
+    pub stored: u64,
+    /// Turns that were there already.
+    pub known: u64,
+    /// Lines kept as evidence only.
+    pub set_aside: u64,
+}
+
+/// What an assistant asks to keep.
+#[derive(Debug, Clone)]
+pub struct CaptureAsk {
+    /// The words.
+    pub text: String,
+    /// An extra key to find them by; never a replacement for them.
+    pub cue: Option<String>,
+    /// What kind of memory.
+    pub tier: Tier,
+    /// Whose words.
+    pub role: Role,
+    /// The session it was said in.
+    pub session: String,
+    /// The project it belongs to.
+    pub project: Option<String>,
+    /// Where the host was working.
+    pub cwd: Option<String>,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct CaptureAnswer {
+    /// `inserted`, `reinforced` (it was there already, word for word) or `skipped`.
+    pub status: &'static str,
+    /// The memory.
+    pub record_id: Option<MemoryId>,
+    /// One sentence.
+    pub reason: String,
+}
+
+impl MemoryEngine {
+    /// Stores part of a spool file. When this returns, it is on disk, and the file may be deleted
+    /// after its last part.
+    pub fn store_batch(&self, batch: &SpoolBatch, now: Timestamp) -> Result<Ingested> {
+        let before = self.read(|reader| Ok(reader.receipt(&batch.file)?))?;
+        self.write(|writing| {
+            let mut ingested = Ingested::default();
+            for turn in &batch.turns {
+                match writing.insert(&new_memory(turn), now)? {
+                    Inserted::New(_) => ingested.stored += 1,
+                    Inserted::Known(_) => ingested.known += 1,
+                }
+            }
+            for bad in &batch.bad_lines {
+                ingested.set_aside += 1;
+                writing.set_aside(&NewSetAside {
+                    file: batch.file.clone(),
+                    line: bad.line,
+                    reason: format!("{} ({} bytes)", bad.reason, bad.n_bytes),
+                    bytes: bad.evidence.clone(),
+                    at: now,
+                })?;
+            }
+            writing.put_receipt(&receipt_after(batch, before.as_ref(), ingested, now))?;
+            if !batch.bad_lines.is_empty() {
+                writing.event(&bad_lines_event(batch, now))?;
+            }
+            Ok(ingested)
+        })
+    }
+
+    /// Remembers that a spool file could not be stored now and when to try again.
+    pub fn put_off(
+        &self,
+        file: &str,
+        error: &str,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<u64> {
+        let before = self.read(|reader| Ok(reader.receipt(file)?))?;
+        let attempts = before.as_ref().map_or(0, |receipt| receipt.attempts) + 1;
+        let receipt = Receipt {
+            attempts,
+            next_attempt_at: Some(until),
+            last_error: Some(error.to_owned()),
+            state: ReceiptState::Waiting,
+            at: now,
+            ..before.unwrap_or_else(|| empty_receipt(file, now))
+        };
+        self.write(|writing| Ok(writing.put_receipt(&receipt)?))?;
+        Ok(attempts)
+    }
+
+    /// Returns what is known about a spool file.
+    pub fn receipt(&self, file: &str) -> Result<Option<Receipt>> {
+        self.read(|reader| Ok(reader.receipt(file)?))
+    }
+
+    /// Keeps what an assistant asks to keep. When this returns, it is on disk.
+    pub fn capture(&self, ask: &CaptureAsk, now: Timestamp) -> Result<CaptureAnswer> {
+        if ask.text.chars().all(char::is_whitespace) {
+            let reason = "the text is empty".to_owned();
+            return Ok(CaptureAnswer { status: "skipped", record_id: None, reason });
+        }
+        let inserted = self.write(|writing| Ok(writing.insert(&captured(ask, now), now)?))?;
+        let tier = ask.tier.as_str();
+        Ok(match inserted {
+            Inserted::New(id) => CaptureAnswer {
+                status: "inserted",
+                record_id: Some(id),
+                reason: format!("tier={tier}"),
+            },
+            Inserted::Known(id) => CaptureAnswer {
+                status: "reinforced",
+                record_id: Some(id),
+                reason: "already kept in this session, word for word".to_owned(),
+            },
+        })
+    }
+}
+
+fn new_memory(turn: &IncomingTurn) -> NewMemory {
+    NewMemory {
+        host: turn.host.clone(),
+        session: turn.session.clone(),
+        turn_uuid: turn.turn_uuid.clone(),
+        turn_index: turn.turn_index,
+        role: turn.role,
+        tier: turn.tier,
+        project: turn.project.clone(),
+        cwd: turn.cwd.clone(),
+        turn_at: turn.turn_at,
+        captured_at: turn.captured_at,
+        text: turn.text.clone(),
+        language: None,
+        tags: Vec::new(),
+        provenance: Value::Object(turn.provenance.clone()),
+        cue: turn.cue.clone(),
+        pinned: false,
+    }
+}
+
+/// An explicit capture has no place in a transcript: in one session, the same words are the same
+/// memory.
+pub(crate) fn captured(ask: &CaptureAsk, now: Timestamp) -> NewMemory {
+    NewMemory {
+        host: TOOL_HOST.to_owned(),
+        session: ask.session.clone(),
+        turn_uuid: None,
+        turn_index: None,
+        role: ask.role,
+        tier: ask.tier,
+        project: ask.project.clone(),
+        cwd: ask.cwd.clone(),
+        turn_at: now,
+        captured_at: now,
+        text: ask.text.clone(),
+        language: None,
+        tags: Vec::new(),
+        provenance: json!({}),
+        cue: ask.cue.clone().filter(|cue| !cue.is_empty()),
+        pinned: false,
+    }
+}
+
+fn empty_receipt(file: &str, now: Timestamp) -> Receipt {
+    Receipt {
+        file: file.to_owned(),
+        state: ReceiptState::Waiting,
+        attempts: 0,
+        next_attempt_at: None,
+        n_turns: 0,
+        n_stored: 0,
+        n_known: 0,
+        n_set_aside: 0,
+        last_error: None,
+        at: now,
+    }
+}
+
+fn receipt_after(
+    batch: &SpoolBatch,
+    before: Option<&Receipt>,
+    ingested: Ingested,
+    now: Timestamp,
+) -> Receipt {
+    let before = before.cloned().unwrap_or_else(|| empty_receipt(&batch.file, now));
+    Receipt {
+        state: if batch.is_last { ReceiptState::Done } else { ReceiptState::Waiting },
+        next_attempt_at: None,
+        n_turns: before.n_turns + batch.turns.len() as u64,
+        n_stored: before.n_stored + ingested.stored,
+        n_known: before.n_known + ingested.known,
+        n_set_aside: before.n_set_aside + ingested.set_aside,
+        last_error: None,
+        at: now,
+        ..before
+    }
+}
+
+fn bad_lines_event(batch: &SpoolBatch, now: Timestamp) -> NewEvent {
+    let first = batch.bad_lines.first();
+    NewEvent {
+        kind: "permanent_capture_failure".to_owned(),
+        severity: Some(Severity::Critical),
+        domain: Some("ops".to_owned()),
+        at: now,
+        data: json!({
+            "file": batch.file,
+            "first_error": first.map(|bad| bad.reason.clone()),
+            "lines": batch.bad_lines.len(),
+        }),
+        session: None,
+        sources: Vec::new(),
+    }
+}

@@ -1,0 +1,30 @@
+//! What we do with memories: take them in, recall them, relate them, tell about them.
+//!
+//! No sockets, no environment, no clock of its own: the time, the paths and the keys come in as
+//! values. Everything outside this crate goes through [`MemoryEngine`].
+
+mod brief;
+mod engine;
+mod error;
+mod events;
+mod ingest;
+mod profile;
+mod recall;
+mod relate;
+mod shelf;
+mod topology;
+
+pub use brief::{Brief, BriefAsk};
+pub use engine::{MemoryEngine, Overview};
+pub use error::MemoryError;
+pub use events::{EventsAnswer, EventsAsk};
+pub use iai_store::{
+    CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, Receipt,
+    ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file, key_status,
+};
+pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, IncomingTurn, Ingested, SpoolBatch};
+pub use profile::{KNOBS, Knob};
+pub use recall::{CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk};
+pub use relate::{ContradictAnswer, ReinforceAnswer};
+pub use shelf::{MemoryView, ShelfFilter};
+pub use topology::Topology;

@@ -1,0 +1,158 @@
+//! Recall, in reading order: cue → candidates → rank → pack.
+
+mod candidates;
+mod cue;
+mod pack;
+mod rank;
+mod structural;
+
+use iai_store::{Memory, MemoryId};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+pub use cue::CueMode;
+pub use structural::{StructuralAnswer, StructuralAsk};
+
+use crate::engine::MemoryEngine;
+use crate::error::Result;
+use cue::Cue;
+
+/// The cue's length that is looked at; the rest says nothing new.
+pub(crate) const CUE_CHARS_MAX: usize = 4000;
+/// The most hits of one answer, whatever the budget.
+pub(crate) const HITS_MAX: usize = 50;
+/// The most outdated memories told beside the hits.
+pub(crate) const ANTI_HITS_MAX: usize = 3;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct RecallAsk {
+    /// The question, in the asker's words.
+    pub cue: String,
+    /// What the whole answer may cost, at four characters a token.
+    pub budget_tokens: u64,
+    /// Only memories of this project.
+    pub project: Option<String>,
+}
+
+/// One answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct Hit {
+    /// The memory.
+    pub record_id: MemoryId,
+    /// How well it answers; only the order means something.
+    pub score: f64,
+    /// The arithmetic behind the score.
+    pub reason: String,
+    /// The words, byte for byte; a part of them when `excerpt` is there.
+    pub literal_surface: String,
+    /// Ids of memories beside it.
+    pub adjacent_suggestions: Vec<MemoryId>,
+    /// Since when it holds.
+    pub valid_from: Option<String>,
+    /// Until when it held; `null` while it does.
+    pub valid_to: Option<String>,
+    /// Who said it.
+    pub role: &'static str,
+    /// When it was said.
+    pub ts: String,
+    /// The session it was said in.
+    pub session_id: String,
+    /// The project it belongs to.
+    pub project: Option<String>,
+    /// What kind of memory it is.
+    pub tier: &'static str,
+    /// Which part of the text is shown, when it is not all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<Excerpt>,
+    /// How an outdated memory relates to the current one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relation: Option<&'static str>,
+    /// The current one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partner_id: Option<MemoryId>,
+}
+
+/// A part of a text, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Excerpt {
+    /// The first character shown.
+    pub start: usize,
+    /// One past the last character shown.
+    pub end: usize,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// Something the asker should know beside the hits.
+#[derive(Debug, Clone, Serialize)]
+pub struct Hint {
+    /// What kind.
+    pub kind: &'static str,
+    /// How urgent.
+    pub severity: &'static str,
+    /// Which memories.
+    pub source_ids: Vec<MemoryId>,
+    /// One sentence.
+    pub text: String,
+}
+
+/// The whole answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct RecallAnswer {
+    /// The answers, best first.
+    pub hits: Vec<Hit>,
+    /// What used to hold and no longer does.
+    pub anti_hits: Vec<Hit>,
+    /// Which memories led to the hits, in order.
+    pub activation_trace: Vec<MemoryId>,
+    /// What the whole answer costs, at four characters a token.
+    pub budget_used: u64,
+    /// At most three.
+    pub hints: Vec<Hint>,
+    /// How the cue was understood.
+    pub cue_mode: CueMode,
+    /// Patterns seen among the hits; none are mined yet.
+    pub patterns_observed: Vec<Value>,
+    /// What consolidation did since the last answer; nothing yet.
+    pub overnight_digest: Option<Value>,
+}
+
+impl MemoryEngine {
+    /// Returns the memories that answer the cue, best first, within the budget.
+    pub fn recall(&self, ask: &RecallAsk, now: Timestamp) -> Result<RecallAnswer> {
+        let cue = Cue::understand(&ask.cue);
+        if cue.is_trivial() {
+            return Ok(pack::nothing(&cue, "retrieval_skipped", "the cue asks for nothing"));
+        }
+        self.read(|reader| {
+            let candidates = candidates::find(reader, &cue, ask.project.as_deref())?;
+            let ranked = rank::rank(&cue, candidates, now);
+            let context = candidates::supersession(reader, &ranked)?;
+            let ranked = rank::put_successors_first(ranked, &context);
+            Ok(pack::pack(&cue, ranked, &context, ask.budget_tokens))
+        })
+    }
+}
+
+/// Builds the hit that shows a whole memory.
+fn whole_hit(memory: &Memory, score: f64, reason: String) -> Hit {
+    Hit {
+        record_id: memory.id,
+        score: (score * 10_000.0).round() / 10_000.0,
+        reason,
+        literal_surface: memory.text.clone(),
+        adjacent_suggestions: Vec::new(),
+        valid_from: Some(memory.valid_from.to_string()),
+        valid_to: memory.valid_to.map(|at| at.to_string()),
+        role: memory.role.as_str(),
+        ts: memory.turn_at.to_string(),
+        session_id: memory.session.clone(),
+        project: memory.project.clone(),
+        tier: memory.tier.as_str(),
+        excerpt: None,
+        relation: None,
+        partner_id: None,
+    }
+}

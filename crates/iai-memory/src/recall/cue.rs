@@ -1,0 +1,173 @@
+//! Understands what is asked: exact words or a meaning, which words count, which must stand
+//! together.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::CUE_CHARS_MAX;
+
+/// A cue with more words than this is a text; its first words are what it is about.
+const WORDS_MAX: usize = 48;
+const PHRASES_MAX: usize = 8;
+
+/// Whole words that ask for exact wording.
+const VERBATIM_WORDS: &[&str] = &["verbatim", "exact", "quote", "quoted", "said", "wrote"];
+/// Beginnings that ask for exact wording in Russian.
+const VERBATIM_STARTS: &[&str] =
+    &["найди дословно", "точная цитата", "что я сказал", "что я написал"];
+
+/// Words that greet, thank or agree and ask for nothing.
+const SMALL_TALK: &[&str] = &[
+    "hi",
+    "hey",
+    "hello",
+    "thanks",
+    "thank you",
+    "ok",
+    "okay",
+    "yes",
+    "no",
+    "bye",
+    "good morning",
+    "good night",
+    "hallo",
+    "danke",
+    "merci",
+    "salut",
+    "hola",
+    "gracias",
+    "привет",
+    "спасибо",
+    "你好",
+    "谢谢",
+    "こんにちは",
+    "ありがとう",
+];
+
+/// How a cue wants to be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CueMode {
+    /// Exact words: what was said, not what it meant.
+    Verbatim,
+    /// A meaning.
+    Concept,
+}
+
+/// A cue, taken apart.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Cue {
+    pub(crate) mode: CueMode,
+    /// The words to look for, lower case, each once, in order.
+    pub(crate) words: Vec<String>,
+    /// Words that must stand together, from quotation marks.
+    pub(crate) phrases: Vec<String>,
+    is_small_talk: bool,
+}
+
+impl Cue {
+    pub(crate) fn understand(text: &str) -> Self {
+        let text: String = text.chars().take(CUE_CHARS_MAX).collect();
+        let phrases = quoted_spans(&text);
+        let words = words_of(&text);
+        let lower = text.trim().to_lowercase();
+        let bare = lower.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+        let is_verbatim = !phrases.is_empty()
+            || words.iter().any(|word| VERBATIM_WORDS.contains(&word.as_str()))
+            || VERBATIM_STARTS.iter().any(|start| lower.starts_with(start))
+            || names_a_day(&words);
+        Self {
+            mode: if is_verbatim { CueMode::Verbatim } else { CueMode::Concept },
+            is_small_talk: words.is_empty() || SMALL_TALK.contains(&bare),
+            words,
+            phrases,
+        }
+    }
+
+    /// Tells whether the cue asks for nothing, so that silence is the right answer.
+    pub(crate) fn is_trivial(&self) -> bool {
+        self.is_small_talk
+    }
+}
+
+/// Cuts text into lower-case words. Letters and digits of any script count, and so does what joins
+/// identifiers.
+pub(crate) fn words_of(text: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let words =
+        text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).filter(|word| seen.insert(word.clone())).take(WORDS_MAX).collect()
+}
+
+fn quoted_spans(text: &str) -> Vec<String> {
+    let mut phrases = Vec::new();
+    for (open, close) in [('"', '"'), ('“', '”'), ('«', '»')] {
+        let mut rest = text;
+        while let Some((_, after)) = rest.split_once(open) {
+            let Some((inside, behind)) = after.split_once(close) else { break };
+            if inside.chars().any(char::is_alphanumeric) {
+                phrases.push(inside.trim().to_owned());
+            }
+            rest = behind;
+        }
+    }
+    phrases.truncate(PHRASES_MAX);
+    phrases
+}
+
+/// "day 12" means the wording of that day.
+fn names_a_day(words: &[String]) -> bool {
+    words.iter().zip(words.iter().skip(1)).any(|(first, second)| {
+        first == "day" && second.chars().all(|letter| letter.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, mode: CueMode, words: &[&str], phrases: &[&str]) {
+        let cue = Cue::understand(text);
+        assert_eq!(cue.mode, mode, "{text}");
+        assert_eq!(cue.words, words, "{text}");
+        assert_eq!(cue.phrases, phrases, "{text}");
+    }
+
+    #[test]
+    fn a_question_is_about_its_words() {
+        check(
+            "What was the retry policy?",
+            CueMode::Concept,
+            &["what", "was", "the", "retry", "policy"],
+            &[],
+        );
+        check("retry_policy RETRY", CueMode::Concept, &["retry", "policy"], &[]);
+        check("Größe 東京", CueMode::Concept, &["größe", "東京"], &[]);
+    }
+
+    #[test]
+    fn quotation_marks_and_some_words_ask_for_wording() {
+        check("\"use B\" then", CueMode::Verbatim, &["use", "b", "then"], &["use B"]);
+        check("«раз два»", CueMode::Verbatim, &["раз", "два"], &["раз два"]);
+        check("what I said", CueMode::Verbatim, &["what", "i", "said"], &[]);
+        check("on day 12", CueMode::Verbatim, &["on", "day", "12"], &[]);
+        check("an \"open span", CueMode::Concept, &["an", "open", "span"], &[]);
+    }
+
+    #[test]
+    fn small_talk_asks_for_nothing() {
+        for text in ["thanks!", "Hello", "", "  ", "???", "спасибо", "OK."] {
+            assert!(Cue::understand(text).is_trivial(), "{text}");
+        }
+        assert!(!Cue::understand("thanks for the retry policy").is_trivial());
+        assert!(!Cue::understand("a").is_trivial());
+    }
+
+    #[test]
+    fn hostile_cues_stay_small() {
+        let cue = Cue::understand(&"\"a b\" x ".repeat(100_000));
+        assert!(cue.words.len() <= WORDS_MAX && cue.phrases.len() <= PHRASES_MAX);
+    }
+}

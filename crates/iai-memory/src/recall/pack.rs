@@ -1,0 +1,143 @@
+//! Fits the answer into its budget, counted over everything that is sent: JSON and text block.
+
+use super::candidates::Supersession;
+use super::cue::Cue;
+use super::rank::Ranked;
+use super::{ANTI_HITS_MAX, Excerpt, HITS_MAX, Hint, Hit, RecallAnswer, whole_hit};
+
+const CHARS_PER_TOKEN: usize = 4;
+/// What the text block adds around a hit's words.
+const LINE_CHARS: usize = 80;
+/// The empty answer and the protocol around it; not charged to the asker.
+const ENVELOPE_CHARS: usize = 400;
+/// What of the envelope is the protocol's and the text block's own.
+const WRAPPING_CHARS: usize = 200;
+/// Less than this of a text tells nothing.
+const EXCERPT_CHARS_MIN: usize = 40;
+const TRACE_MAX: usize = 10;
+
+/// Builds the answer that holds nothing and says why.
+pub(crate) fn nothing(cue: &Cue, kind: &'static str, text: &str) -> RecallAnswer {
+    let hint = Hint { kind, severity: "info", source_ids: Vec::new(), text: text.to_owned() };
+    finish(empty(cue, vec![hint]))
+}
+
+/// Takes hits in order while they fit; one that does not fit is passed over, the first is cut to
+/// size.
+pub(crate) fn pack(
+    cue: &Cue,
+    ranked: Vec<Ranked>,
+    context: &Supersession,
+    budget_tokens: u64,
+) -> RecallAnswer {
+    let mut answer = empty(cue, Vec::new());
+    let budget =
+        usize::try_from(budget_tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
+    let budget = budget.saturating_add(ENVELOPE_CHARS);
+    let mut left = budget.saturating_sub(WRAPPING_CHARS + n_chars(&answer));
+    let mut n_passed_over = 0;
+    for ranked in ranked {
+        if answer.hits.len() == HITS_MAX {
+            break;
+        }
+        let hit = whole_hit(&ranked.memory, ranked.score, ranked.reason);
+        let fitted = if cost(&hit) <= left {
+            Some(hit)
+        } else if answer.hits.is_empty() {
+            cut_to_fit(hit, cue, left)
+        } else {
+            None
+        };
+        match fitted {
+            Some(hit) => {
+                left -= cost(&hit);
+                answer.hits.push(hit);
+            }
+            None => n_passed_over += 1,
+        }
+    }
+    add_outdated(&mut answer, context, &mut left);
+    answer.activation_trace =
+        answer.hits.iter().take(TRACE_MAX.min(left / 40)).map(|hit| hit.record_id).collect();
+    if answer.hits.is_empty() && 0 < n_passed_over {
+        answer.hints.push(Hint {
+            kind: "budget_too_small",
+            severity: "info",
+            source_ids: Vec::new(),
+            text: format!("{n_passed_over} found; ask with a larger budget_tokens"),
+        });
+    }
+    finish(answer)
+}
+
+/// Tells what the hits have replaced, where it is not among them already.
+fn add_outdated(answer: &mut RecallAnswer, context: &Supersession, left: &mut usize) {
+    for (old, new) in &context.successor {
+        let is_shown = answer.hits.iter().any(|hit| hit.record_id == *old);
+        let is_about_a_hit = answer.hits.iter().any(|hit| hit.record_id == *new);
+        let Some(memory) = context.others.get(old).filter(|_| !is_shown && is_about_a_hit) else {
+            continue;
+        };
+        let mut hit = whole_hit(memory, 0.0, "superseded".to_owned());
+        hit.relation = Some("superseded_by");
+        hit.partner_id = Some(*new);
+        if answer.anti_hits.len() < ANTI_HITS_MAX && cost(&hit) <= *left {
+            *left -= cost(&hit);
+            answer.anti_hits.push(hit);
+        }
+    }
+}
+
+/// Shows the part of a long text around the first word that matched.
+fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<Hit> {
+    let text = std::mem::take(&mut hit.literal_surface);
+    let total = text.chars().count();
+    hit.excerpt = Some(Excerpt { start: total, end: total, total });
+    // The words stand twice in what is sent, and JSON may escape them: two characters for one is
+    // the usual worst.
+    let room = left.checked_sub(cost(&hit))? / 4;
+    if room < EXCERPT_CHARS_MIN {
+        return None;
+    }
+    let lower = text.to_lowercase();
+    let found = cue.words.iter().filter_map(|word| lower.find(word.as_str())).min();
+    let at = found.map_or(0, |byte| lower.get(..byte).unwrap_or_default().chars().count());
+    let start = at.saturating_sub(room / 4).min(total.saturating_sub(room));
+    hit.literal_surface = text.chars().skip(start).take(room).collect();
+    let end = start + hit.literal_surface.chars().count();
+    hit.excerpt = Some(Excerpt { start, end, total });
+    (cost(&hit) <= left).then_some(hit)
+}
+
+/// What a hit adds to the answer: its JSON, its line in the text block, its id in the trace.
+fn cost(hit: &Hit) -> usize {
+    n_chars(hit) + n_chars(&hit.literal_surface) + LINE_CHARS
+}
+
+fn n_chars(value: &impl serde::Serialize) -> usize {
+    serde_json::to_string(value).map_or(0, |json| json.chars().count())
+}
+
+fn empty(cue: &Cue, hints: Vec<Hint>) -> RecallAnswer {
+    RecallAnswer {
+        hits: Vec::new(),
+        anti_hits: Vec::new(),
+        activation_trace: Vec::new(),
+        budget_used: 0,
+        hints,
+        cue_mode: cue.mode,
+        patterns_observed: Vec::new(),
+        overnight_digest: None,
+    }
+}
+
+fn finish(mut answer: RecallAnswer) -> RecallAnswer {
+    let lines: usize = answer
+        .hits
+        .iter()
+        .chain(&answer.anti_hits)
+        .map(|hit| n_chars(&hit.literal_surface) + LINE_CHARS)
+        .sum();
+    answer.budget_used = (n_chars(&answer) + lines).div_ceil(CHARS_PER_TOKEN) as u64;
+    answer
+}

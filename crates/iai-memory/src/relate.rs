@@ -1,0 +1,147 @@
+//! Relates memories: strengthens what belongs together, and replaces what is no longer true.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use iai_store::{Inserted, MemoryId, NewEvent, Role, Severity};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::engine::MemoryEngine;
+use crate::error::{MemoryError, Result};
+use crate::ingest::{CaptureAsk, captured};
+
+/// How far one reinforcement moves a link's weight towards 1.
+const REINFORCE_STEP: f64 = 0.1;
+/// Pairs grow with the square of the ids; more than this is not a statement about any of them.
+const REINFORCE_IDS_MAX: usize = 32;
+
+/// What became of a reinforcement.
+#[derive(Debug, Serialize)]
+pub struct ReinforceAnswer {
+    /// Links whose weight changed.
+    pub edges_boosted: u64,
+    /// The weight of every pair now, by `a|b`.
+    pub new_weights: BTreeMap<String, f64>,
+    /// Ids that are no memories.
+    pub skipped_ids: Vec<String>,
+}
+
+/// What became of a correction.
+#[derive(Debug, Serialize)]
+pub struct ContradictAnswer {
+    /// What was said before; kept.
+    pub original_id: MemoryId,
+    /// What holds now.
+    pub new_record_id: MemoryId,
+    /// Always `contradicts`.
+    pub edge_type: &'static str,
+    /// Since when.
+    pub ts: String,
+}
+
+impl MemoryEngine {
+    /// Strengthens the links between all pairs of `ids`, once per pair and session.
+    pub fn reinforce(
+        &self,
+        ids: &[String],
+        session: &str,
+        now: Timestamp,
+    ) -> Result<ReinforceAnswer> {
+        let distinct: BTreeSet<&String> = ids.iter().collect();
+        if REINFORCE_IDS_MAX < distinct.len() {
+            let why = format!("holds {} ids; at most {REINFORCE_IDS_MAX}", distinct.len());
+            return Err(MemoryError::bad("ids", why));
+        }
+        self.write(|writing| {
+            let mut known = Vec::new();
+            let mut answer = ReinforceAnswer {
+                edges_boosted: 0,
+                new_weights: BTreeMap::new(),
+                skipped_ids: Vec::new(),
+            };
+            for text in distinct {
+                match text.parse::<MemoryId>() {
+                    Ok(id) if writing.memory(id)?.is_some() => known.push(id),
+                    _ => answer.skipped_ids.push(text.clone()),
+                }
+            }
+            known.sort_unstable();
+            known.dedup();
+            for (place, first) in known.iter().enumerate() {
+                for second in known.iter().skip(place + 1) {
+                    let step =
+                        writing.strengthen((*first, *second), session, REINFORCE_STEP, now)?;
+                    answer.edges_boosted += u64::from(step.changed);
+                    answer.new_weights.insert(format!("{first}|{second}"), step.weight);
+                }
+            }
+            Ok(answer)
+        })
+    }
+
+    /// Stores what holds now beside what was said before, and marks the older one as superseded.
+    pub fn contradict(
+        &self,
+        id: &str,
+        new_fact: &str,
+        session: &str,
+        now: Timestamp,
+    ) -> Result<ContradictAnswer> {
+        if new_fact.chars().all(char::is_whitespace) {
+            return Err(MemoryError::bad("new_fact", "is empty; say what holds now"));
+        }
+        let unknown = || MemoryError::UnknownMemory { id: id.to_owned() };
+        let original_id: MemoryId = id.parse().map_err(|_| unknown())?;
+        let original = self.read(|reader| Ok(reader.memory(original_id)?))?.ok_or_else(unknown)?;
+        let ask = CaptureAsk {
+            text: new_fact.to_owned(),
+            cue: None,
+            tier: original.tier,
+            role: Role::User,
+            session: session.to_owned(),
+            project: original.project.clone(),
+            cwd: original.cwd.clone(),
+        };
+        let new_record_id = self.write(|writing| {
+            let mut correction = captured(&ask, now);
+            correction.tags = vec!["contradict".to_owned()];
+            correction.provenance = json!({"corrects": original_id});
+            correction.language.clone_from(&original.language);
+            let (Inserted::New(new_id) | Inserted::Known(new_id)) =
+                writing.insert(&correction, now)?;
+            if new_id == original_id {
+                return Err(MemoryError::bad(
+                    "new_fact",
+                    "says the same as the memory it corrects",
+                ));
+            }
+            writing.supersede(original_id, new_id, now)?;
+            writing.event(&contradiction_event(original_id, new_id, session, now))?;
+            Ok(new_id)
+        })?;
+        Ok(ContradictAnswer {
+            original_id,
+            new_record_id,
+            edge_type: "contradicts",
+            ts: now.to_string(),
+        })
+    }
+}
+
+fn contradiction_event(
+    original: MemoryId,
+    correction: MemoryId,
+    session: &str,
+    now: Timestamp,
+) -> NewEvent {
+    NewEvent {
+        kind: "s4_contradiction".to_owned(),
+        severity: Some(Severity::Warning),
+        domain: Some("memory".to_owned()),
+        at: now,
+        data: json!({"mechanism": "memory_contradict"}),
+        session: Some(session.to_owned()),
+        sources: vec![original, correction],
+    }
+}

@@ -1,0 +1,157 @@
+//! Shows memories as they lie: one by id, the newest, those that contain a text.
+//!
+//! A text may be larger than a frame on the socket, so that every view shows a part and says which.
+
+use iai_store::{Filter, Memory, MemoryId};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::engine::MemoryEngine;
+use crate::error::{MemoryError, Result};
+use crate::recall::Excerpt;
+
+/// The most memories shown at once.
+const SHOWN_MAX: usize = 1000;
+/// What one view shows of a text. Escaped to the worst, it still fits a frame.
+const PART_CHARS_MAX: usize = 500_000;
+/// What a list shows of all its texts together.
+const LIST_CHARS_MAX: usize = 400_000;
+/// What a list shows of one text.
+const LIST_TEXT_CHARS_MAX: usize = 20_000;
+
+/// Which memories.
+#[derive(Debug, Clone, Default)]
+pub struct ShelfFilter {
+    /// Only this project.
+    pub project: Option<String>,
+    /// Only this session.
+    pub session: Option<String>,
+}
+
+/// A memory with everything that is known about it.
+#[derive(Debug, Clone, Serialize)]
+pub struct MemoryView {
+    /// Its id.
+    pub record_id: MemoryId,
+    /// The words, byte for byte; a part of them when `excerpt` is there.
+    pub literal_surface: String,
+    /// Which part of the text is shown, when it is not all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub excerpt: Option<Excerpt>,
+    /// Who said it.
+    pub role: &'static str,
+    /// What kind it is.
+    pub tier: &'static str,
+    /// The assistant program it comes from.
+    pub host: String,
+    /// The session.
+    pub session_id: String,
+    /// The project.
+    pub project: Option<String>,
+    /// Where the host was working.
+    pub cwd: Option<String>,
+    /// When it was said.
+    pub ts: String,
+    /// When it was captured.
+    pub captured_at: String,
+    /// Since when it holds.
+    pub valid_from: String,
+    /// Until when it held.
+    pub valid_to: Option<String>,
+    /// What else the host said about it.
+    pub provenance: Value,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Whether the user pinned it.
+    pub pinned: bool,
+}
+
+impl MemoryEngine {
+    /// Returns the memory with this id, or the one whose id begins so, from character `start` on.
+    pub fn show(&self, id: &str, start: usize) -> Result<MemoryView> {
+        let unknown = || MemoryError::UnknownMemory { id: id.to_owned() };
+        self.read(|reader| {
+            let found = match id.parse::<MemoryId>() {
+                Ok(whole) => whole,
+                Err(_) => match reader.find_prefix(id, 2)?.as_slice() {
+                    [only] => *only,
+                    [] => return Err(unknown()),
+                    _ => {
+                        let why = format!("`{id}` fits several memories; give more of it");
+                        return Err(MemoryError::bad("id", why));
+                    }
+                },
+            };
+            let memory = reader.memory(found)?.ok_or_else(unknown)?;
+            Ok(view(memory, start, PART_CHARS_MAX))
+        })
+    }
+
+    /// Returns the newest memories, newest first.
+    pub fn list(&self, filter: &ShelfFilter, limit: usize) -> Result<Vec<MemoryView>> {
+        let filter = store_filter(filter);
+        let limit = limit.min(SHOWN_MAX);
+        self.read(|reader| Ok(views(reader.newest(&filter, limit)?)))
+    }
+
+    /// Returns the newest memories that contain `text`, whatever its case.
+    pub fn search(
+        &self,
+        text: &str,
+        filter: &ShelfFilter,
+        limit: usize,
+    ) -> Result<Vec<MemoryView>> {
+        let filter = store_filter(filter);
+        let limit = limit.min(SHOWN_MAX);
+        self.read(|reader| Ok(views(reader.containing(text, &filter, limit)?)))
+    }
+}
+
+fn store_filter(filter: &ShelfFilter) -> Filter {
+    Filter { project: filter.project.clone(), session: filter.session.clone(), ..Filter::default() }
+}
+
+/// Shows as many memories as fit one answer, at least the first.
+fn views(memories: Vec<Memory>) -> Vec<MemoryView> {
+    let mut left = LIST_CHARS_MAX;
+    let mut shown = Vec::new();
+    for memory in memories {
+        let view = view(memory, 0, LIST_TEXT_CHARS_MAX);
+        let n_chars = view.literal_surface.chars().count();
+        if left < n_chars {
+            break;
+        }
+        left -= n_chars;
+        shown.push(view);
+    }
+    shown
+}
+
+fn view(memory: Memory, start: usize, n_chars_max: usize) -> MemoryView {
+    let total = memory.text.chars().count();
+    let is_whole = start == 0 && total <= n_chars_max;
+    let text = if is_whole {
+        memory.text
+    } else {
+        memory.text.chars().skip(start).take(n_chars_max).collect()
+    };
+    let end = total.min(start.saturating_add(n_chars_max));
+    MemoryView {
+        record_id: memory.id,
+        literal_surface: text,
+        excerpt: (!is_whole).then_some(Excerpt { start, end, total }),
+        role: memory.role.as_str(),
+        tier: memory.tier.as_str(),
+        host: memory.host,
+        session_id: memory.session,
+        project: memory.project,
+        cwd: memory.cwd,
+        ts: memory.turn_at.to_string(),
+        captured_at: memory.captured_at.to_string(),
+        valid_from: memory.valid_from.to_string(),
+        valid_to: memory.valid_to.map(|at| at.to_string()),
+        provenance: memory.provenance,
+        tags: memory.tags,
+        pinned: memory.pinned,
+    }
+}
