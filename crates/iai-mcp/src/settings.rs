@@ -1,0 +1,140 @@
+//! What the environment says: the only reader of it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::home::Home;
+
+const IDLE_SHUTDOWN_SECS: u64 = 1800;
+
+/// Everything a run can be told from outside. Never printed: it may hold the passphrase.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) home: Home,
+    /// Opens the store when there is no key file.
+    pub(crate) passphrase: Option<String>,
+    /// After how long without work the daemon leaves; `None` means never.
+    pub(crate) idle_shutdown: Option<Duration>,
+    /// The host's session, where the host tells its MCP servers.
+    pub(crate) host_session: Option<String>,
+    /// The user does not want colours.
+    pub(crate) is_colour_off: bool,
+}
+
+/// A setting that cannot be used.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub(crate) enum SettingsError {
+    #[error("HOME is not set, so there is no place for the memory; set HOME or IAI_MCP_STORE")]
+    HomeUnset,
+    #[error("{name} is `{value}`, which is not an absolute path; give one that begins with /")]
+    NotAbsolute { name: &'static str, value: String },
+    #[error("{name} is `{value}`, which is not a whole number of seconds; 0 means never")]
+    NotSeconds { name: &'static str, value: String },
+}
+
+impl Settings {
+    /// Reads the environment.
+    #[expect(clippy::disallowed_methods, reason = "this is the one reader of the environment")]
+    pub(crate) fn from_environment() -> Result<Self, SettingsError> {
+        Self::from_lookup(|name| {
+            let value = std::env::var_os(name)?;
+            (!value.is_empty()).then(|| value.to_string_lossy().into_owned())
+        })
+    }
+
+    /// Reads from any lookup; an empty value counts as unset.
+    fn from_lookup(get: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let root = match (get("IAI_MCP_STORE"), get("HOME")) {
+            (Some(store), _) => absolute("IAI_MCP_STORE", store)?,
+            (None, Some(home)) => absolute("HOME", home)?.join(".iai-mcp"),
+            (None, None) => return Err(SettingsError::HomeUnset),
+        };
+        let socket = get("IAI_DAEMON_SOCKET_PATH")
+            .map(|path| absolute("IAI_DAEMON_SOCKET_PATH", path))
+            .transpose()?;
+        Ok(Self {
+            home: Home::new(root, socket),
+            passphrase: get("IAI_MCP_CRYPTO_PASSPHRASE"),
+            idle_shutdown: idle_shutdown(get("IAI_DAEMON_IDLE_SHUTDOWN_SECS"))?,
+            host_session: get("CLAUDE_CODE_SESSION_ID"),
+            is_colour_off: get("NO_COLOR").is_some(),
+        })
+    }
+}
+
+/// A relative path would mean another store in every folder a hook happens to run in.
+fn absolute(name: &'static str, value: String) -> Result<PathBuf, SettingsError> {
+    let path = Path::new(&value);
+    if path.is_absolute() {
+        Ok(path.to_owned())
+    } else {
+        Err(SettingsError::NotAbsolute { name, value })
+    }
+}
+
+fn idle_shutdown(value: Option<String>) -> Result<Option<Duration>, SettingsError> {
+    let seconds = match value {
+        None => IDLE_SHUTDOWN_SECS,
+        Some(value) => match value.trim().parse() {
+            Ok(seconds) => seconds,
+            Err(_) => {
+                let name = "IAI_DAEMON_IDLE_SHUTDOWN_SECS";
+                return Err(SettingsError::NotSeconds { name, value });
+            }
+        },
+    };
+    Ok((0 < seconds).then(|| Duration::from_secs(seconds)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl std::fmt::Debug for Settings {
+        fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("Settings(…)")
+        }
+    }
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Settings, SettingsError> {
+        Settings::from_lookup(|name| {
+            let found = pairs.iter().find(|(known, value)| *known == name && !value.is_empty());
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[track_caller]
+    fn check(pairs: &[(&str, &str)], root: &str, socket: &str) {
+        let home = read(pairs).unwrap().home;
+        assert_eq!((home.root(), home.socket()), (Path::new(root), Path::new(socket)));
+    }
+
+    #[test]
+    fn one_root_and_one_socket_are_resolved() {
+        check(&[("HOME", "/h")], "/h/.iai-mcp", "/h/.iai-mcp/.daemon.sock");
+        check(&[("HOME", "/h"), ("IAI_MCP_STORE", "/s")], "/s", "/s/.daemon.sock");
+        check(&[("IAI_MCP_STORE", "/s"), ("IAI_DAEMON_SOCKET_PATH", "/t/d")], "/s", "/t/d");
+        check(&[("HOME", "/h"), ("IAI_MCP_STORE", "")], "/h/.iai-mcp", "/h/.iai-mcp/.daemon.sock");
+    }
+
+    #[test]
+    fn the_idle_time_has_a_default_and_an_off_switch() {
+        let idle = |value| {
+            let pairs = [("HOME", "/h"), ("IAI_DAEMON_IDLE_SHUTDOWN_SECS", value)];
+            read(&pairs).ok().map(|settings| settings.idle_shutdown)
+        };
+        assert_eq!(idle(""), Some(Some(Duration::from_secs(1800))));
+        assert_eq!(idle("120"), Some(Some(Duration::from_secs(120))));
+        assert_eq!(idle("0"), Some(None));
+        assert_eq!(idle("soon"), None);
+    }
+
+    #[test]
+    fn unusable_settings_are_named() {
+        assert_eq!(read(&[]).err(), Some(SettingsError::HomeUnset));
+        let relative = read(&[("HOME", "h")]).err();
+        assert!(matches!(relative, Some(SettingsError::NotAbsolute { name: "HOME", .. })));
+    }
+}
