@@ -1,0 +1,272 @@
+//! The one process that owns the store: lock, bind, load, then one loop that decides everything.
+
+mod connections;
+mod drain;
+mod face;
+pub(crate) mod handlers;
+#[cfg(target_os = "macos")]
+mod launchd;
+mod lifecycle;
+mod listen;
+mod opening;
+mod singleton;
+mod watch;
+mod workers;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use iai_memory::MemoryError;
+use iai_wire::{Call, PROTOCOL_VERSION, code};
+use serde_json::{Value, json};
+
+use crate::clock;
+use crate::home::{Home, ensure_private_folder};
+use crate::settings::Settings;
+use connections::Desk;
+use face::Face;
+use handlers::Failure;
+use lifecycle::{Action, Event, Leave, Lifecycle, Phase};
+use listen::Listening;
+use opening::{OpenStore, Opened};
+use singleton::Singleton;
+use workers::Workers;
+
+pub(crate) use listen::ListenError;
+pub(crate) use opening::{key_source, store_paths};
+
+/// Events on their way to the loop; a full queue makes their senders wait a moment.
+const EVENTS_MAX: usize = 1024;
+/// What a leaving daemon gives a drain to finish its batch.
+const LEAVE_LIMIT: Duration = Duration::from_millis(1500);
+
+/// Runs until asked to leave, or idle for long enough. Returns only when everything acknowledged is
+/// on disk.
+///
+/// `on_ready` is called once, when the store is open, with the key file if this start made it.
+pub(crate) fn run(settings: &Settings, on_ready: impl FnOnce(Option<&Path>)) -> anyhow::Result<()> {
+    let home = &settings.home;
+    // Whatever we create is ours alone, also between its creation and its chmod.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    ensure_private_folder(home.root())
+        .with_context(|| format!("making the store folder {}", home.root().display()))?;
+    let lock = Singleton::take(home)?;
+    let listening = Listening::begin(home, &lock)?;
+    let _log = crate::log::to_file(&home.daemon_log())?;
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), "listening");
+    let result = serve(settings, &listening, on_ready);
+    listening.end();
+    tracing::info!("left");
+    drop(lock);
+    result
+}
+
+fn serve(
+    settings: &Settings,
+    listening: &Listening,
+    on_ready: impl FnOnce(Option<&Path>),
+) -> anyhow::Result<()> {
+    let (events, inbox) = mpsc::sync_channel(EVENTS_MAX);
+    watch::signals(events.clone()).context("listening for signals")?;
+    let store = Arc::new(OpenStore::default());
+    let face = Arc::new(Face::new(clock::now()));
+    let answer = answerer(Arc::clone(&store), Arc::clone(&face), events.clone());
+    let workers = Workers::start(&answer).context("starting the workers")?;
+    let desk = Desk { face: Arc::clone(&face), workers, events: events.clone() };
+    let listener = listening.listener.try_clone().context("sharing the socket")?;
+    thread::Builder::new()
+        .name("accept".to_owned())
+        .spawn(move || connections::accept(&listener, &desk))
+        .context("starting to accept")?;
+    opening::open_in_background(settings, Arc::clone(&store), events.clone())?;
+    let spool = settings.home.spool();
+    ensure_private_folder(&spool).context("making the spool folder")?;
+    let watcher = watch::spool(&spool, events.clone());
+    if let Err(error) = &watcher {
+        tracing::warn!(%error, "the spool folder cannot be watched; nudges still arrive");
+    }
+    let mut house = House { home: settings.home.clone(), store, face, events, draining: None };
+    let life = Lifecycle::new(settings.idle_shutdown, Instant::now());
+    let why = run_loop(life, &inbox, &mut house, on_ready);
+    house.leave(why)
+}
+
+/// The loop: the only place that changes the lifecycle.
+fn run_loop(
+    mut life: Lifecycle,
+    inbox: &Receiver<Event>,
+    house: &mut House,
+    on_ready: impl FnOnce(Option<&Path>),
+) -> Leave {
+    let mut on_ready = Some(on_ready);
+    loop {
+        let event = match life.wake_at() {
+            None => inbox.recv().unwrap_or(Event::StopAsked),
+            Some(at) => match inbox.recv_timeout(at.saturating_duration_since(Instant::now())) {
+                Ok(event) => event,
+                Err(RecvTimeoutError::Timeout) => Event::Timer,
+                Err(RecvTimeoutError::Disconnected) => Event::StopAsked,
+            },
+        };
+        let (next, action) = life.step(event, Instant::now());
+        life = next;
+        house.face.show_phase(life.phase);
+        if life.phase == Phase::Ready
+            && let Some(on_ready) = on_ready.take()
+        {
+            on_ready(house.show_stored().as_deref());
+        }
+        match action {
+            None => {}
+            Some(Action::StartDrain) => house.start_drain(),
+            Some(Action::Leave(why)) => return why,
+        }
+    }
+}
+
+/// What the loop acts on.
+struct House {
+    home: Home,
+    store: Arc<OpenStore>,
+    face: Arc<Face>,
+    events: SyncSender<Event>,
+    draining: Option<JoinHandle<()>>,
+}
+
+impl House {
+    /// Shows how much there is, and returns the key file if this start made it.
+    fn show_stored(&self) -> Option<PathBuf> {
+        let opened = self.store.now()?;
+        refresh_stored(&opened, &self.face);
+        opened.made_key.clone()
+    }
+
+    fn start_drain(&mut self) {
+        let Some(opened) = self.store.now() else { return };
+        let (face, events) = (Arc::clone(&self.face), self.events.clone());
+        let pass = thread::Builder::new().name("drain".to_owned()).spawn(move || {
+            let event = drain_once(&opened, &face);
+            events.send(event).ok();
+        });
+        match pass {
+            Ok(handle) => self.draining = Some(handle),
+            Err(error) => tracing::error!(%error, "no thread for the drain"),
+        }
+    }
+
+    fn leave(self, why: Leave) -> anyhow::Result<()> {
+        tracing::info!(?why, "leaving");
+        if why == Leave::StoreRefused {
+            return Err(self.store.refusal().context("opening the store"));
+        }
+        self.store.is_stopping.store(true, Ordering::Relaxed);
+        if let Some(draining) = self.draining {
+            wait_for(draining, LEAVE_LIMIT);
+        }
+        if let Some(opened) = self.store.now() {
+            // Everything acknowledged is durable already; this only keeps the log file short.
+            if let Err(error) = opened.engine.checkpoint() {
+                tracing::warn!(%error, "leaving without a checkpoint");
+            }
+        }
+        match why {
+            Leave::WriterBroke => Err(MemoryError::WriterBroken.into()),
+            Leave::Asked | Leave::Idle | Leave::StoreRefused => {
+                tracing::info!(root = %self.home.root().display(), "the store is closed");
+                Ok(())
+            }
+        }
+    }
+}
+
+fn wait_for(handle: JoinHandle<()>, limit: Duration) {
+    let (done, is_done) = mpsc::sync_channel(1);
+    let waiting = thread::Builder::new().name("join".to_owned()).spawn(move || {
+        handle.join().ok();
+        done.send(()).ok();
+    });
+    if waiting.is_ok() && is_done.recv_timeout(limit).is_err() {
+        tracing::warn!("leaving before the drain has finished; its file waits in the spool");
+    }
+}
+
+fn drain_once(opened: &Opened, face: &Face) -> Event {
+    let drained = |n_pending, look_again_in| Event::Drained { n_pending, look_again_in };
+    match opened.drainer.pass() {
+        Ok(pass) => {
+            face.add_stored(pass.ingested.stored);
+            let set_aside = opened.engine.overview().map_or(0, |overview| overview.set_aside);
+            let failed = set_aside + pass.n_foreign;
+            face.show_drained(pass.n_pending, failed, pass.oldest_pending_at, clock::now());
+            if pass.ingested != iai_memory::Ingested::default() {
+                tracing::info!(?pass.ingested, pending = pass.n_pending, "drained");
+            }
+            if opened.engine.is_broken() {
+                return Event::WriterBroke;
+            }
+            drained(pass.n_pending, pass.look_again_in)
+        }
+        Err(error) => {
+            tracing::error!(%error, "reading the spool folder");
+            drained(0, Some(Duration::from_secs(60)))
+        }
+    }
+}
+
+/// Builds what the workers run for each call.
+fn answerer(
+    store: Arc<OpenStore>,
+    face: Arc<Face>,
+    events: SyncSender<Event>,
+) -> Arc<workers::Answer> {
+    Arc::new(move |call: &Call| match call.method.as_str() {
+        "hello" => Ok(json!({
+            "protocol": PROTOCOL_VERSION,
+            "version": env!("CARGO_PKG_VERSION"),
+        })),
+        "spool_nudge" => {
+            events.send(Event::SpoolChanged).ok();
+            Ok(json!({"ok": true}))
+        }
+        "spool_drain" => drain_named(&*store.wait()?, &face, &call.params),
+        method => {
+            let opened = store.wait()?;
+            let answer = handlers::answer(&opened.engine, method, &call.params, clock::now());
+            if opened.engine.is_broken() {
+                events.send(Event::WriterBroke).ok();
+            }
+            if handlers::is_write(method) && answer.is_ok() {
+                refresh_stored(&opened, &face);
+            }
+            answer
+        }
+    })
+}
+
+fn refresh_stored(opened: &Opened, face: &Face) {
+    if let Ok(overview) = opened.engine.overview() {
+        face.set_stored(overview.memories);
+    }
+}
+
+/// Drains one file now, for `capture-transcript` without `--no-spawn`.
+fn drain_named(opened: &Opened, face: &Face, params: &Value) -> Result<Value, Failure> {
+    let name = params.get("file").and_then(Value::as_str).unwrap_or_default();
+    if name.is_empty() || name.contains('/') {
+        return Err(Failure::new(code::BAD_PARAMS, "`file` must be the name of a spool file"));
+    }
+    let drained = opened.drainer.drain_named(name);
+    let ingested = drained.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
+    face.add_stored(ingested.stored);
+    Ok(json!(ingested))
+}
+
+/// Tells whether an error is about the store or its key.
+pub(crate) fn is_store_error(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.is::<MemoryError>() || error.is::<iai_memory::StoreError>()
+}

@@ -1,0 +1,232 @@
+//! Moves turns from the spool into the store: each exactly once, a bad line without its neighbours.
+//!
+//! Commit first, delete the file after: a crash between the two delivers again, and a second
+//! delivery is a no-op.
+
+mod files;
+mod turns;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use iai_memory::{Ingested, MemoryEngine, SpoolBatch};
+use iai_wire::{OpeningKey, SpoolItem, SpoolReader, count_events};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::clock;
+use files::Waiting;
+use turns::Append;
+
+/// Turns per transaction: enough to make one sync cheap, few enough to let requests in between.
+const BATCH_TURNS_MAX: usize = 500;
+const BATCH_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// The first wait after a failure; it doubles up to the longest.
+const RETRY_FIRST_SECS: i64 = 60;
+const RETRY_LONGEST_SECS: i64 = 3600;
+
+/// Drains one spool folder into one engine.
+pub(super) struct Drainer {
+    engine: Arc<MemoryEngine>,
+    folder: PathBuf,
+    key: OpeningKey,
+    /// One drain at a time, and what the store could not be told about put-off files.
+    put_off: Mutex<BTreeMap<String, Timestamp>>,
+    is_stopping: Arc<AtomicBool>,
+}
+
+/// What a pass did and what is left.
+#[derive(Debug, Default)]
+pub(super) struct Pass {
+    pub(super) ingested: Ingested,
+    /// Turns still waiting.
+    pub(super) n_pending: u64,
+    /// Turns in files this store must not touch.
+    pub(super) n_foreign: u64,
+    pub(super) oldest_pending_at: Option<Timestamp>,
+    pub(super) look_again_in: Option<Duration>,
+}
+
+/// How a file came out.
+enum Outcome {
+    Drained(Ingested),
+    /// Written by a newer program or sealed to another store: left as it is.
+    NotOurs,
+    Stopped,
+}
+
+impl Drainer {
+    pub(super) fn new(
+        engine: Arc<MemoryEngine>,
+        folder: PathBuf,
+        key: OpeningKey,
+        is_stopping: Arc<AtomicBool>,
+    ) -> Self {
+        Self { engine, folder, key, put_off: Mutex::new(BTreeMap::new()), is_stopping }
+    }
+
+    /// Drains every file that is due.
+    pub(super) fn pass(&self) -> io::Result<Pass> {
+        let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = clock::now();
+        let mut pass = Pass::default();
+        let mut wake_at: Vec<Timestamp> = Vec::new();
+        for file in files::waiting(&self.folder, now)? {
+            if self.is_stopping.load(Ordering::Relaxed) {
+                break;
+            }
+            let due_at = file.due_at.max(self.put_off_until(&put_off, &file.name));
+            if due_at.is_some_and(|due| now < due) {
+                wake_at.extend(due_at);
+                pass.count_waiting(&file);
+                continue;
+            }
+            match self.drain_file(&file.path, &file.name) {
+                Ok(Outcome::Drained(ingested)) => pass.add(ingested),
+                Ok(Outcome::NotOurs) => pass.n_foreign += n_turns(&file.path),
+                Ok(Outcome::Stopped) => pass.count_waiting(&file),
+                Err(error) => {
+                    let until = self.put_off_file(&file.name, &error, now);
+                    put_off.insert(file.name.clone(), until);
+                    wake_at.push(until);
+                    pass.count_waiting(&file);
+                }
+            }
+        }
+        let soonest = wake_at.into_iter().min();
+        pass.look_again_in =
+            soonest.map(|at| at.duration_since(now).try_into().unwrap_or(Duration::from_secs(1)));
+        Ok(pass)
+    }
+
+    /// Drains one file by its name, for a caller that waits for the result.
+    pub(super) fn drain_named(&self, name: &str) -> anyhow::Result<Ingested> {
+        let _one_at_a_time = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = self.folder.join(name);
+        match self.drain_file(&path, name)? {
+            Outcome::Drained(ingested) => Ok(ingested),
+            Outcome::NotOurs => anyhow::bail!("{name} is sealed to another store or is newer"),
+            Outcome::Stopped => anyhow::bail!("the daemon is stopping; {name} waits in the spool"),
+        }
+    }
+
+    fn drain_file(&self, path: &Path, name: &str) -> anyhow::Result<Outcome> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Outcome::Drained(self.drained_before(name)?));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut reader =
+            SpoolReader::new(BufReader::with_capacity(64 * 1024, file), Some(&self.key));
+        let mut append = Append::default();
+        let mut batch = empty_batch(name);
+        let mut n_bytes = 0;
+        let mut total = Ingested::default();
+        let mut is_evidence_lost = false;
+        while let Some(item) = reader.next_item()? {
+            match item {
+                SpoolItem::Header(header) => append = Append::begin(header),
+                SpoolItem::Newer { .. } | SpoolItem::ForeignSeal => return Ok(Outcome::NotOurs),
+                SpoolItem::Event(event) => {
+                    n_bytes += event.text.len();
+                    append.take(&event, &mut batch, clock::now());
+                }
+                SpoolItem::Bad { line, reason, evidence, n_bytes } => {
+                    is_evidence_lost |= evidence.len() as u64 != n_bytes;
+                    batch.bad_lines.push(turns::bad_line(line, reason, evidence, n_bytes));
+                }
+            }
+            if BATCH_TURNS_MAX <= batch.turns.len() || BATCH_BYTES_MAX <= n_bytes {
+                sum(&mut total, self.engine.store_batch(&batch, clock::now())?);
+                batch = empty_batch(name);
+                n_bytes = 0;
+                if self.is_stopping.load(Ordering::Relaxed) {
+                    return Ok(Outcome::Stopped);
+                }
+            }
+        }
+        batch.is_last = true;
+        sum(&mut total, self.engine.store_batch(&batch, clock::now())?);
+        if is_evidence_lost {
+            keep_for_a_person(path)?;
+        } else {
+            remove_drained(path)?;
+        }
+        Ok(Outcome::Drained(total))
+    }
+
+    /// A file that is gone was drained by the other way in, a moment ago; its receipt says what
+    /// became of it.
+    fn drained_before(&self, name: &str) -> anyhow::Result<Ingested> {
+        let receipt = self.engine.receipt(name)?;
+        Ok(receipt.map_or(Ingested::default(), |receipt| Ingested {
+            stored: receipt.n_stored,
+            known: receipt.n_known,
+            set_aside: receipt.n_set_aside,
+        }))
+    }
+
+    fn put_off_until(&self, known: &BTreeMap<String, Timestamp>, name: &str) -> Option<Timestamp> {
+        let stored = self.engine.receipt(name).ok().flatten();
+        stored.and_then(|receipt| receipt.next_attempt_at).max(known.get(name).copied())
+    }
+
+    /// Writes the next attempt into the file's receipt; a store that cannot take even that still
+    /// gets its pause.
+    fn put_off_file(&self, name: &str, error: &anyhow::Error, now: Timestamp) -> Timestamp {
+        tracing::warn!(file = name, "putting off a spool file: {error:#}");
+        let receipt = self.engine.receipt(name).ok().flatten();
+        let attempts = receipt.map_or(0, |receipt| receipt.attempts.min(10));
+        let wait = (RETRY_FIRST_SECS << attempts).min(RETRY_LONGEST_SECS);
+        let until = now + SignedDuration::from_secs(wait);
+        if let Err(error) = self.engine.put_off(name, &error.to_string(), until, now) {
+            tracing::warn!(file = name, "the store cannot note that either: {error}");
+        }
+        until
+    }
+}
+
+impl Pass {
+    fn add(&mut self, ingested: Ingested) {
+        sum(&mut self.ingested, ingested);
+    }
+
+    fn count_waiting(&mut self, file: &Waiting) {
+        self.n_pending += n_turns(&file.path);
+        let oldest = self.oldest_pending_at.unwrap_or(file.written_at);
+        self.oldest_pending_at = Some(oldest.min(file.written_at));
+    }
+}
+
+fn sum(total: &mut Ingested, part: Ingested) {
+    total.stored += part.stored;
+    total.known += part.known;
+    total.set_aside += part.set_aside;
+}
+
+fn empty_batch(name: &str) -> SpoolBatch {
+    SpoolBatch { file: name.to_owned(), turns: Vec::new(), bad_lines: Vec::new(), is_last: false }
+}
+
+fn n_turns(path: &Path) -> u64 {
+    File::open(path).and_then(|file| count_events(BufReader::new(file))).unwrap_or(0)
+}
+
+/// A line too large for the store cannot be set aside inside it: its file stays, under a name no
+/// drain looks at.
+fn keep_for_a_person(path: &Path) -> io::Result<()> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let kept = format!("{name}.permanent-failed-{}.jsonl", clock::now().as_second());
+    fs::rename(path, path.with_file_name(kept))
+}
+
+#[expect(clippy::disallowed_methods, reason = "every turn of it is committed")]
+fn remove_drained(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)
+}

@@ -1,0 +1,154 @@
+//! From a spool line to a turn: fills in what older writers left out.
+
+use std::str::FromStr as _;
+
+use iai_memory::{BadLine, IncomingTurn, Role, SpoolBatch, Tier};
+use iai_wire::{SpoolEvent, SpoolHeader};
+use jiff::Timestamp;
+
+/// The host name of turns whose writer did not say.
+const UNKNOWN_HOST: &str = "unknown";
+/// The host name of explicit captures, which are the same memory when their words are.
+const TOOL_HOST: &str = "mcp";
+
+/// The append a line belongs to.
+#[derive(Default)]
+pub(super) struct Append {
+    header: Option<SpoolHeader>,
+    n_events: u64,
+}
+
+impl Append {
+    pub(super) fn begin(header: SpoolHeader) -> Self {
+        Self { header: Some(header), n_events: 0 }
+    }
+
+    /// Adds the turn to the batch, or the reason why it cannot be one.
+    pub(super) fn take(&mut self, event: &SpoolEvent, batch: &mut SpoolBatch, now: Timestamp) {
+        self.n_events += 1;
+        if event.text.chars().all(char::is_whitespace) {
+            return;
+        }
+        let n_event = self.n_events;
+        match self.understand(event, now) {
+            Ok(turn) => batch.turns.push(turn),
+            Err(reason) => {
+                let evidence = serde_json::to_vec(event).unwrap_or_default();
+                let n_bytes = evidence.len() as u64;
+                batch.bad_lines.push(bad_line(n_event, reason, evidence, n_bytes));
+            }
+        }
+    }
+
+    fn understand(&self, event: &SpoolEvent, now: Timestamp) -> Result<IncomingTurn, String> {
+        let role = Role::from_str(&event.role)
+            .map_err(|_| format!("the role is `{}`; it must be user or assistant", event.role))?;
+        let tier = if event.tier.is_empty() { "episodic" } else { &event.tier };
+        let tier = Tier::from_str(tier).map_err(|_| format!("there is no tier `{tier}`"))?;
+        let header = self.header.as_ref();
+        let written_at =
+            parse_time(&event.ts).or_else(|| parse_time(&header?.deferred_at)).unwrap_or(now);
+        let turn_at = event.turn_ts.as_deref().and_then(parse_time).unwrap_or(written_at);
+        let cwd = event.cwd.clone().or_else(|| header.map(|header| header.cwd.clone()));
+        let cwd = cwd.filter(|cwd| !cwd.is_empty());
+        let label = label_number(&event.cue);
+        let turn_index = event.index.or(label.flatten());
+        Ok(IncomingTurn {
+            host: event.source.clone().unwrap_or_else(|| UNKNOWN_HOST.to_owned()),
+            session: header.map_or_else(|| "-".to_owned(), |header| header.session_id.clone()),
+            turn_uuid: event.uuid.clone().or_else(|| {
+                let is_placed = turn_index.is_some() || event.source.as_deref() == Some(TOOL_HOST);
+                // Without a place in a transcript, the moment of writing tells two equal sentences
+                // apart.
+                (!is_placed).then(|| format!("ts:{}", event.ts))
+            }),
+            turn_index,
+            role,
+            tier,
+            project: event.project.clone().or_else(|| cwd.clone()),
+            cwd,
+            turn_at,
+            captured_at: written_at,
+            text: event.text.clone(),
+            cue: Some(event.cue.clone()).filter(|cue| !cue.is_empty() && label.is_none()),
+            provenance: event.provenance.clone(),
+        })
+    }
+}
+
+pub(super) fn bad_line(line: u64, reason: String, evidence: Vec<u8>, n_bytes: u64) -> BadLine {
+    BadLine { line, reason, evidence, n_bytes }
+}
+
+/// The Python program wrote `session <id> turn [<line>]` as a cue: a label, with the transcript
+/// line at best.
+///
+/// The outer `None` means the cue is no such label.
+fn label_number(cue: &str) -> Option<Option<u64>> {
+    let (_, behind) = cue.strip_prefix("session ")?.rsplit_once(" turn")?;
+    match behind.trim() {
+        "" => Some(None),
+        number => number.parse().ok().map(Some),
+    }
+}
+
+fn parse_time(text: &str) -> Option<Timestamp> {
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch() -> SpoolBatch {
+        SpoolBatch {
+            file: "f".to_owned(),
+            turns: Vec::new(),
+            bad_lines: Vec::new(),
+            is_last: false,
+        }
+    }
+
+    fn event(text: &str, role: &str) -> SpoolEvent {
+        SpoolEvent { text: text.to_owned(), role: role.to_owned(), ..SpoolEvent::default() }
+    }
+
+    #[test]
+    fn labels_are_not_cues() {
+        assert_eq!(label_number("session abc turn 12"), Some(Some(12)));
+        assert_eq!(label_number("session abc turn"), Some(None));
+        assert_eq!(label_number("the session about turn signals"), None);
+        assert_eq!(label_number(""), None);
+    }
+
+    #[test]
+    fn the_turns_own_time_and_place_win() {
+        let header = SpoolHeader::new("s", "/header", "2026-01-01T00:00:00Z");
+        let mut append = Append::begin(header);
+        let mut batch = batch();
+        let turn = SpoolEvent {
+            turn_ts: Some("2025-05-05T05:05:05Z".to_owned()),
+            ts: "2026-01-02T00:00:00Z".to_owned(),
+            index: Some(4),
+            ..event("x", "assistant")
+        };
+        append.take(&turn, &mut batch, Timestamp::UNIX_EPOCH);
+        let turn = &batch.turns[0];
+        assert_eq!(turn.turn_at.to_string(), "2025-05-05T05:05:05Z");
+        assert_eq!(turn.captured_at.to_string(), "2026-01-02T00:00:00Z");
+        assert_eq!((turn.session.as_str(), turn.turn_index), ("s", Some(4)));
+        assert_eq!(turn.project.as_deref(), Some("/header"));
+        assert_eq!(turn.turn_uuid, None);
+    }
+
+    #[test]
+    fn what_cannot_be_a_turn_is_set_aside_with_a_reason() {
+        let mut append = Append::default();
+        let mut batch = batch();
+        append.take(&event("x", "wizard"), &mut batch, Timestamp::UNIX_EPOCH);
+        append.take(&event("  ", "user"), &mut batch, Timestamp::UNIX_EPOCH);
+        append.take(&event("kept", "user"), &mut batch, Timestamp::UNIX_EPOCH);
+        assert_eq!((batch.turns.len(), batch.bad_lines.len()), (1, 1));
+        assert!(batch.bad_lines[0].reason.contains("wizard"));
+    }
+}

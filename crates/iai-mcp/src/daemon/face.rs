@@ -1,0 +1,188 @@
+//! What the daemon shows of itself: the answer to `status`, kept ready so that it never waits for
+//! anything.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use iai_wire::PROTOCOL_VERSION;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::lifecycle::Phase;
+
+/// Shared by every thread; each lock is held for a few instructions only.
+pub(super) struct Face {
+    started_at: Timestamp,
+    changing: Mutex<Changing>,
+    /// Memories in the store.
+    stored: AtomicU64,
+    /// Spool lines set aside, and turns in files that are not for us.
+    failed: AtomicU64,
+    /// Turns waiting in the spool.
+    pending: AtomicU64,
+}
+
+struct Changing {
+    phase: Phase,
+    drained_at: Option<Timestamp>,
+    oldest_pending_at: Option<Timestamp>,
+    paused: Option<Pause>,
+    session: Option<String>,
+}
+
+#[derive(Clone, Copy)]
+enum Pause {
+    UntilResumed,
+    Until(Timestamp),
+}
+
+impl Face {
+    pub(super) fn new(started_at: Timestamp) -> Self {
+        Self {
+            started_at,
+            changing: Mutex::new(Changing {
+                phase: Phase::Starting,
+                drained_at: None,
+                oldest_pending_at: None,
+                paused: None,
+                session: None,
+            }),
+            stored: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            pending: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn show_phase(&self, phase: Phase) {
+        self.changing().phase = phase;
+    }
+
+    pub(super) fn set_stored(&self, n: u64) {
+        self.stored.store(n, Ordering::Relaxed);
+    }
+
+    pub(super) fn add_stored(&self, n: u64) {
+        self.stored.fetch_add(n, Ordering::Relaxed);
+    }
+
+    pub(super) fn show_drained(
+        &self,
+        pending: u64,
+        failed: u64,
+        oldest: Option<Timestamp>,
+        now: Timestamp,
+    ) {
+        self.pending.store(pending, Ordering::Relaxed);
+        self.failed.store(failed, Ordering::Relaxed);
+        let mut changing = self.changing();
+        changing.drained_at = Some(now);
+        changing.oldest_pending_at = oldest;
+    }
+
+    pub(super) fn open_session(&self, session: Option<String>) {
+        self.changing().session = session;
+    }
+
+    /// Holds consolidation back; a pause without an end lasts until `resume`.
+    pub(super) fn pause(&self, seconds: Option<u64>, now: Timestamp) {
+        let until = seconds.and_then(|seconds| {
+            let seconds = i64::try_from(seconds).ok()?;
+            now.checked_add(jiff::SignedDuration::from_secs(seconds)).ok()
+        });
+        self.changing().paused = Some(until.map_or(Pause::UntilResumed, Pause::Until));
+    }
+
+    pub(super) fn resume(&self) {
+        self.changing().paused = None;
+    }
+
+    /// Builds the status reply: the founding contract's keys, then ours.
+    pub(super) fn status(&self, now: Timestamp) -> Value {
+        let changing = self.changing();
+        let phase = changing.phase.as_str();
+        let uptime = now.duration_since(self.started_at).as_secs_f64();
+        let (stored, failed, pending) = (
+            self.stored.load(Ordering::Relaxed),
+            self.failed.load(Ordering::Relaxed),
+            self.pending.load(Ordering::Relaxed),
+        );
+        let paused_until = match changing.paused {
+            Some(Pause::Until(until)) if now < until => Some(until.to_string()),
+            _ => None,
+        };
+        let is_paused =
+            paused_until.is_some() || matches!(changing.paused, Some(Pause::UntilResumed));
+        let oldest = changing.oldest_pending_at.filter(|_| 0 < pending);
+        json!({
+            "ok": true,
+            "state": phase,
+            "uptime_sec": uptime.max(0.0),
+            "version": env!("CARGO_PKG_VERSION"),
+            "fsm_state": phase,
+            "last_tick_at": changing.drained_at.map(|at| at.to_string()),
+            "quiet_window": null,
+            "pending_digest": null,
+            "daemon_started_at": self.started_at.to_string(),
+            "scheduler_paused": is_paused,
+            "paused_until": paused_until,
+            "protocol": PROTOCOL_VERSION,
+            "pid": std::process::id(),
+            "captured": stored + pending + failed,
+            "stored": stored,
+            "pending": pending,
+            "failed": failed,
+            "oldest_pending_at": oldest.map(|at| at.to_string()),
+            "last_session": changing.session,
+        })
+    }
+
+    fn changing(&self) -> MutexGuard<'_, Changing> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_contracts_keys_are_there_and_the_counts_add_up() {
+        let now = Timestamp::UNIX_EPOCH;
+        let face = Face::new(now);
+        face.add_stored(2);
+        face.show_drained(3, 1, Some(now), now);
+        let status = face.status(now);
+        for key in [
+            "ok",
+            "state",
+            "uptime_sec",
+            "version",
+            "fsm_state",
+            "last_tick_at",
+            "quiet_window",
+            "pending_digest",
+            "daemon_started_at",
+            "scheduler_paused",
+            "protocol",
+            "captured",
+        ] {
+            assert!(status.get(key).is_some(), "{key}");
+        }
+        assert_eq!(status["captured"], 6);
+        assert_eq!(status["state"], status["fsm_state"]);
+    }
+
+    #[test]
+    fn a_pause_ends_when_it_said_it_would() {
+        let now = Timestamp::UNIX_EPOCH;
+        let later = now + jiff::SignedDuration::from_secs(61);
+        let face = Face::new(now);
+        face.pause(Some(60), now);
+        assert_eq!(face.status(now)["scheduler_paused"], true);
+        assert_eq!(face.status(later)["scheduler_paused"], false);
+        face.pause(None, now);
+        assert_eq!(face.status(later)["scheduler_paused"], true);
+        face.resume();
+        assert_eq!(face.status(now)["scheduler_paused"], false);
+    }
+}

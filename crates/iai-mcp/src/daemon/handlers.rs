@@ -1,0 +1,210 @@
+//! What each method does with the engine: parameters in, JSON out.
+//!
+//! Knows neither sockets nor threads, so that a client may use it read-only while no daemon runs.
+
+mod parameters;
+
+use iai_memory::{
+    BriefAsk, CaptureAsk, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, ShelfFilter,
+    StructuralAsk, Tier,
+};
+use iai_wire::code;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::fields::Fields as _;
+use parameters::Parameters;
+
+const RECALL_BUDGET: u64 = 1500;
+const STRUCTURAL_BUDGET: u64 = 2000;
+const BUDGET_MAX: u64 = 100_000;
+const EVENTS_LIMIT: u64 = 100;
+const LIST_LIMIT: u64 = 20;
+const LIST_LIMIT_MAX: u64 = 1000;
+/// A session id longer than this is somebody's mistake.
+const SESSION_CHARS_MAX: usize = 256;
+
+/// Why a call has no result.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) code: i64,
+    pub(crate) message: String,
+}
+
+impl Failure {
+    pub(crate) fn new(code: i64, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Self {
+        let code = match &error {
+            MemoryError::BadParameter { .. } => code::BAD_PARAMS,
+            MemoryError::UnknownMemory { .. } | MemoryError::ReadOnly => code::FAILED,
+            MemoryError::Store(_) | MemoryError::WriterBroken => code::STORE,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+/// Answers one call.
+pub(crate) fn answer(
+    engine: &MemoryEngine,
+    method: &str,
+    parameters: &Value,
+    now: Timestamp,
+) -> Result<Value, Failure> {
+    let given = Parameters::new(parameters)?;
+    match method {
+        "memory_recall" => recall(engine, &given, now),
+        "memory_recall_structural" => recall_structural(engine, &given),
+        "memory_reinforce" => reply(engine.reinforce(&given.texts("ids")?, &session(&given)?, now)),
+        "memory_contradict" => contradict(engine, &given, now),
+        "memory_capture" => capture(engine, &given, now),
+        "memory_search" => search(engine, &given),
+        "memory_list" => list(engine, &given),
+        "memory_show" => {
+            let start = usize::try_from(given.count("start", 0)?).unwrap_or(usize::MAX);
+            reply(engine.show(&given.text("id")?, start))
+        }
+        "profile_get" => match given.optional_text("knob")? {
+            Some(knob) => Ok(engine.profile_knob(&knob)?),
+            None => Ok(engine.profile()?),
+        },
+        "profile_set" => {
+            let (knob, value) = (given.text("knob")?, given.value("value")?);
+            Ok(engine.set_profile(&knob, value, now)?)
+        }
+        "events_query" => events(engine, &given),
+        "topology" => reply(engine.topology()),
+        "session_start_payload" => brief(engine, &given),
+        "store_overview" => reply(engine.overview()),
+        "memory_consolidate" => Ok(nothing_consolidated()),
+        "curiosity_pending" => Ok(json!({"questions": [], "count": 0})),
+        "schema_list" => Ok(json!({"schemas": [], "total": 0})),
+        "camouflaging_status" => camouflaging(engine),
+        _ => Err(Failure::new(code::UNKNOWN_METHOD, format!("unknown method '{method}'"))),
+    }
+}
+
+/// Tells whether a method changes the store, so that nobody tries it while no daemon runs.
+pub(crate) fn is_write(method: &str) -> bool {
+    matches!(method, "memory_capture" | "memory_contradict" | "memory_reinforce" | "profile_set")
+}
+
+fn reply<T: Serialize>(result: Result<T, MemoryError>) -> Result<Value, Failure> {
+    serde_json::to_value(result?)
+        .map_err(|error| Failure::new(code::INTERNAL, format!("writing the answer: {error}")))
+}
+
+fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Result<Value, Failure> {
+    let ask = RecallAsk {
+        cue: given.text("cue")?,
+        budget_tokens: given.count("budget_tokens", RECALL_BUDGET)?.min(BUDGET_MAX),
+        project: given.optional_text("project")?,
+    };
+    reply(engine.recall(&ask, now))
+}
+
+fn recall_structural(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+    let ask = StructuralAsk {
+        structure_query: given.text_map("structure_query")?,
+        budget_tokens: given.count("budget_tokens", STRUCTURAL_BUDGET)?.min(BUDGET_MAX),
+    };
+    reply(engine.recall_structural(&ask))
+}
+
+fn contradict(
+    engine: &MemoryEngine,
+    given: &Parameters<'_>,
+    now: Timestamp,
+) -> Result<Value, Failure> {
+    let (id, new_fact) = (given.text("id")?, given.text("new_fact")?);
+    reply(engine.contradict(&id, &new_fact, &session(given)?, now))
+}
+
+fn capture(
+    engine: &MemoryEngine,
+    given: &Parameters<'_>,
+    now: Timestamp,
+) -> Result<Value, Failure> {
+    let ask = CaptureAsk {
+        text: given.text("text")?,
+        cue: given.optional_text("cue")?,
+        tier: given.parsed("tier", Tier::Episodic)?,
+        role: given.parsed("role", Role::User)?,
+        session: session(given)?,
+        project: given.optional_text("project")?,
+        cwd: given.optional_text("cwd")?,
+    };
+    reply(engine.capture(&ask, now))
+}
+
+fn shelf_filter(given: &Parameters<'_>) -> Result<ShelfFilter, Failure> {
+    Ok(ShelfFilter {
+        project: given.optional_text("project")?,
+        session: given.optional_text("session")?,
+    })
+}
+
+fn limit(given: &Parameters<'_>) -> Result<usize, Failure> {
+    let limit = given.count("limit", LIST_LIMIT)?.clamp(1, LIST_LIMIT_MAX);
+    Ok(usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
+fn search(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+    let text = given.text("text")?;
+    let found = engine.search(&text, &shelf_filter(given)?, limit(given)?)?;
+    Ok(json!({"count": found.len(), "memories": found}))
+}
+
+fn list(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+    let found = engine.list(&shelf_filter(given)?, limit(given)?)?;
+    Ok(json!({"count": found.len(), "memories": found}))
+}
+
+fn events(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+    let since = given.optional_text("since")?;
+    let ask = EventsAsk {
+        kind: given.text("kind")?,
+        since: since.as_deref().map(parameters::parse_time).transpose()?,
+        severity: given.optional_text("severity")?,
+        limit: usize::try_from(given.count("limit", EVENTS_LIMIT)?).unwrap_or(usize::MAX),
+    };
+    reply(engine.events(&ask))
+}
+
+fn brief(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+    let ask = BriefAsk { session: session(given)?, project: given.optional_text("project")? };
+    reply(engine.brief(&ask))
+}
+
+/// Nothing is consolidated yet, and nothing is claimed to be.
+fn nothing_consolidated() -> Value {
+    json!({
+        "mode": "none",
+        "tier": "tier0",
+        "summaries_created": 0,
+        "decay_result": {"decayed": 0, "pruned": 0},
+        "schema_candidates": [],
+    })
+}
+
+/// No formality is measured yet, so there are no samples to detect anything in.
+fn camouflaging(engine: &MemoryEngine) -> Result<Value, Failure> {
+    let knob = engine.profile_knob("camouflaging_relaxation")?;
+    Ok(json!({
+        "detected": false,
+        "trajectory_slope": 0.0,
+        "current_mean": 0.0,
+        "sample_count": 0,
+        "camouflaging_relaxation": knob.at("value"),
+    }))
+}
+
+fn session(given: &Parameters<'_>) -> Result<String, Failure> {
+    let session = given.optional_text("session_id")?.unwrap_or_else(|| "-".to_owned());
+    Ok(session.chars().take(SESSION_CHARS_MAX).collect())
+}

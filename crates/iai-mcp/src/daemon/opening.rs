@@ -1,0 +1,151 @@
+//! Opens the store behind a socket that answers already, and lets calls wait for it.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use iai_memory::{Created, KeySource, MemoryEngine, StorePaths};
+use iai_wire::{OpeningKey, code};
+use serde_json::json;
+
+use super::drain::Drainer;
+use super::handlers::Failure;
+use super::lifecycle::Event;
+use crate::clock;
+use crate::home::Home;
+use crate::settings::Settings;
+
+/// How long a call waits for the store to open before it is told to try again.
+const OPENING_LIMIT: Duration = Duration::from_secs(10);
+
+/// The engine and its drain, once the store is open.
+pub(super) struct Opened {
+    pub(super) engine: Arc<MemoryEngine>,
+    pub(super) drainer: Drainer,
+    /// The key file, when this start made it.
+    pub(super) made_key: Option<PathBuf>,
+}
+
+/// The store on its way from closed to open, or to refused.
+#[derive(Default)]
+pub(super) struct OpenStore {
+    state: Mutex<StoreState>,
+    changed: Condvar,
+    pub(super) is_stopping: Arc<AtomicBool>,
+}
+
+#[derive(Default)]
+enum StoreState {
+    #[default]
+    Opening,
+    Open(Arc<Opened>),
+    Refused(Arc<anyhow::Error>),
+}
+
+impl OpenStore {
+    pub(super) fn now(&self) -> Option<Arc<Opened>> {
+        match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
+            StoreState::Open(opened) => Some(Arc::clone(opened)),
+            StoreState::Opening | StoreState::Refused(_) => None,
+        }
+    }
+
+    fn set(&self, state: StoreState) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
+        self.changed.notify_all();
+    }
+
+    /// Waits until the store is open, as long as a call may.
+    pub(super) fn wait(&self) -> Result<Arc<Opened>, Failure> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_opening = |state: &mut StoreState| matches!(state, StoreState::Opening);
+        let (state, _) = self
+            .changed
+            .wait_timeout_while(state, OPENING_LIMIT, is_opening)
+            .unwrap_or_else(PoisonError::into_inner);
+        match &*state {
+            StoreState::Open(opened) => Ok(Arc::clone(opened)),
+            StoreState::Opening => {
+                Err(Failure::new(code::STARTING, "the store is still being opened; try again"))
+            }
+            StoreState::Refused(error) => Err(Failure::new(code::STORE, error.to_string())),
+        }
+    }
+
+    pub(super) fn refusal(&self) -> anyhow::Error {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::take(&mut *state) {
+            StoreState::Refused(error) => {
+                Arc::try_unwrap(error).unwrap_or_else(|error| anyhow::anyhow!("{error}"))
+            }
+            StoreState::Opening | StoreState::Open(_) => anyhow::anyhow!("the store is open"),
+        }
+    }
+}
+
+/// Opens the store while the socket answers already.
+pub(super) fn open_in_background(
+    settings: &Settings,
+    store: Arc<OpenStore>,
+    events: SyncSender<Event>,
+) -> anyhow::Result<()> {
+    let settings = settings.clone();
+    let opening = thread::Builder::new().name("open".to_owned());
+    opening
+        .spawn(move || {
+            let event = match open_store(&settings, &store.is_stopping) {
+                Ok(opened) => {
+                    store.set(StoreState::Open(Arc::new(opened)));
+                    Event::StoreOpened
+                }
+                Err(error) => {
+                    tracing::error!("the store cannot be opened: {error:#}");
+                    store.set(StoreState::Refused(Arc::new(error)));
+                    Event::StoreRefused
+                }
+            };
+            events.send(event).ok();
+        })
+        .context("starting to open the store")?;
+    Ok(())
+}
+
+fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Result<Opened> {
+    let keys = key_source(settings);
+    let (engine, created) = MemoryEngine::open(&store_paths(&settings.home), &keys, clock::now())?;
+    match created {
+        Created::Nothing => {}
+        Created::Store => tracing::info!("made a new store"),
+        Created::StoreAndKey => tracing::info!("made a key and a new store"),
+    }
+    let key = OpeningKey::from_bytes(&engine.spool_secret()?)?;
+    let engine = Arc::new(engine);
+    let drainer =
+        Drainer::new(Arc::clone(&engine), settings.home.spool(), key, Arc::clone(is_stopping));
+    engine.record_event(
+        "daemon_started",
+        json!({"version": env!("CARGO_PKG_VERSION")}),
+        clock::now(),
+    )?;
+    let made_key = (created == Created::StoreAndKey).then(|| settings.home.key_file());
+    Ok(Opened { engine, drainer, made_key })
+}
+
+/// Names the store's files for the engine.
+pub(crate) fn store_paths(home: &Home) -> StorePaths {
+    StorePaths {
+        folder: home.root().to_owned(),
+        database: home.database(),
+        vault: home.vault(),
+        key_file: home.key_file(),
+        spool_public: home.spool_public(),
+    }
+}
+
+pub(crate) fn key_source(settings: &Settings) -> KeySource {
+    KeySource { passphrase: settings.passphrase.clone().map(Into::into) }
+}

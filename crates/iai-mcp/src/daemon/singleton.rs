@@ -1,0 +1,86 @@
+//! Says who is the daemon: a kernel lock held for life, released by the kernel however the process
+//! ends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::home::{FILE_MODE, Home};
+
+/// The right to be the daemon of one store, for as long as this value lives.
+#[derive(Debug)]
+pub(super) struct Singleton {
+    /// Closing the file would give the lock away.
+    _lock: File,
+}
+
+#[derive(Debug, Error)]
+pub(super) enum SingletonError {
+    #[error(
+        "a daemon{} already runs for this store; `iai-mcp daemon status` shows it, \
+         `iai-mcp daemon stop` ends it",
+        pid.as_ref().map(|pid| format!(" (process {pid})")).unwrap_or_default()
+    )]
+    AlreadyRunning { pid: Option<String> },
+    #[error("taking the lock {}: {source}; make the folder yours and writable", path.display())]
+    Io { path: PathBuf, source: io::Error },
+}
+
+impl Singleton {
+    /// Takes the lock or says who has it. The file is never deleted: a lock on a deleted file
+    /// protects nothing.
+    pub(super) fn take(home: &Home) -> Result<Self, SingletonError> {
+        let path = home.lock_file();
+        let failed = |source| SingletonError::Io { path: path.clone(), source };
+        let mut lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(FILE_MODE)
+            .open(&path)
+            .map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(SingletonError::AlreadyRunning { pid: read_pid(&mut lock) });
+            }
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        // For people only: who holds the lock is decided by the kernel.
+        write_pid(&mut lock).map_err(failed)?;
+        Ok(Self { _lock: lock })
+    }
+}
+
+fn read_pid(lock: &mut File) -> Option<String> {
+    let mut text = String::new();
+    lock.take(16).read_to_string(&mut text).ok()?;
+    let pid = text.trim();
+    (!pid.is_empty() && pid.chars().all(|digit| digit.is_ascii_digit())).then(|| pid.to_owned())
+}
+
+fn write_pid(lock: &mut File) -> io::Result<()> {
+    lock.set_len(0)?;
+    lock.rewind()?;
+    lock.write_all(format!("{}\n", std::process::id()).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path().to_owned(), None);
+        let first = Singleton::take(&home).unwrap();
+        let refused = Singleton::take(&home).unwrap_err();
+        assert!(refused.to_string().contains(&std::process::id().to_string()), "{refused}");
+        drop(first);
+        assert!(Singleton::take(&home).is_ok());
+    }
+}
