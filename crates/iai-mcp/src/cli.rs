@@ -1,0 +1,179 @@
+//! The command line: one file per command, one printer for all of them.
+
+mod capture_transcript;
+mod crypto;
+mod daemon;
+mod doctor;
+mod memories;
+mod output;
+mod session_start;
+mod status;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use crate::client::Client;
+use crate::exit::Exit;
+use crate::mcp::HostSession;
+use crate::settings::Settings;
+use output::Output;
+
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (protocol 1)");
+
+/// The long-term memory of AI assistants: every turn kept, encrypted, on this machine.
+#[derive(Parser)]
+#[command(name = "iai-mcp", version = VERSION, propagate_version = true, max_term_width = 100)]
+struct Arguments {
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show what is captured, stored and waiting
+    Status,
+    /// Find the memories that answer a cue
+    Recall(memories::RecallArguments),
+    /// Find memories that contain a text
+    Search(memories::SearchArguments),
+    /// Show one memory, whole
+    Show {
+        /// The memory's id, or its first characters
+        id: String,
+    },
+    /// List the newest memories
+    List(memories::ListArguments),
+    /// Run, start, stop or look at the daemon
+    #[command(subcommand)]
+    Daemon(daemon::DaemonCommand),
+    /// Make or look at the key
+    #[command(subcommand)]
+    Crypto(crypto::CryptoCommand),
+    /// Print what a new session should know
+    SessionStart {
+        /// The session that begins
+        #[arg(long, default_value = "-")]
+        session_id: String,
+    },
+    /// Put the turns of a transcript on their way into the memory
+    CaptureTranscript(capture_transcript::CaptureArguments),
+    /// Find memories by a plain text, in the shape of a recall answer
+    BankRecall(memories::BankArguments),
+    /// Look for what is wrong and say what to do
+    Doctor,
+    /// Serve an MCP host over stdin and stdout
+    Mcp,
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Parses, runs, exits. Usage errors end inside the parser with code 2.
+pub(crate) fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let settings = match Settings::from_environment() {
+        Ok(settings) => settings,
+        Err(error) => return no_settings(&arguments, &error.into()),
+    };
+    let output = Output::new(arguments.json, settings.is_colour_off);
+    match run(arguments.command, &settings, &output) {
+        Ok(code) => code,
+        Err(error) => {
+            output.complain(&error);
+            Exit::of(&error).into()
+        }
+    }
+}
+
+/// Hooks exit 0 on every path, also where there is no home to write to; completions need none.
+fn no_settings(arguments: &Arguments, error: &anyhow::Error) -> ExitCode {
+    let output = Output::new(arguments.json, true);
+    match &arguments.command {
+        Command::Completions { shell } => {
+            output.completions(*shell, &mut Arguments::command());
+            ExitCode::SUCCESS
+        }
+        Command::SessionStart { .. } | Command::CaptureTranscript(_) => {
+            output.complain(error);
+            ExitCode::SUCCESS
+        }
+        _ => {
+            output.complain(error);
+            Exit::of(error).into()
+        }
+    }
+}
+
+fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
+    let client = || Client::new(settings.clone());
+    match command {
+        Command::Status => status::run(&client(), settings, output),
+        Command::Recall(arguments) => memories::recall(&client(), &arguments, output),
+        Command::Search(arguments) => memories::search(&client(), &arguments, output),
+        Command::Show { id } => memories::show(&client(), &id, output),
+        Command::List(arguments) => memories::list(&client(), &arguments, output),
+        Command::BankRecall(arguments) => memories::bank_recall(&client(), &arguments, output),
+        Command::Daemon(command) => daemon::run(command, settings, output),
+        Command::Crypto(command) => crypto::run(command, settings, output),
+        Command::SessionStart { session_id } => {
+            session_start::run(&client(), &session_id, output);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::CaptureTranscript(arguments) => {
+            capture_transcript::run(&arguments, settings, output);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Doctor => doctor::run(settings, output),
+        Command::Mcp => {
+            crate::mcp::serve(client(), host_session(settings)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Completions { shell } => {
+            output.completions(shell, &mut Arguments::command());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// The host's own session where it tells us, else one drawn for this process.
+fn host_session(settings: &Settings) -> anyhow::Result<HostSession> {
+    let id = match &settings.host_session {
+        Some(id) => id.clone(),
+        None => format!("mcp-{:016x}", getrandom::u64()?),
+    };
+    Ok(HostSession { id })
+}
+
+/// Returns the project of the folder the user stands in, or the one they named.
+fn project_here(named: Option<&PathBuf>) -> String {
+    match named {
+        Some(path) => {
+            let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            crate::capture::project_of(&path)
+        }
+        None => crate::capture::project_of(std::path::Path::new(&crate::capture::current_folder())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_version_names_the_protocol_it_speaks() {
+        assert!(VERSION.ends_with(&format!("(protocol {})", iai_wire::PROTOCOL_VERSION)));
+    }
+}

@@ -1,0 +1,189 @@
+//! `daemon`: runs it here, starts or stops it in the background, shows how it is and what it
+//! logged.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::mpsc;
+
+use anyhow::Context as _;
+use clap::Subcommand;
+use notify::Watcher as _;
+use serde_json::{Value, json};
+
+use super::output::Output;
+use crate::client::{Client, Started, start_daemon, stop_daemon};
+use crate::exit::Exit;
+use crate::fields::Fields as _;
+use crate::settings::Settings;
+
+#[derive(Clone, Copy, Subcommand)]
+pub(super) enum DaemonCommand {
+    /// Run the daemon in this terminal
+    Run {
+        /// Leave the terminal's session; used by `daemon start`
+        #[arg(long, hide = true)]
+        detached: bool,
+    },
+    /// Start the daemon in the background
+    Start,
+    /// Stop the daemon
+    Stop,
+    /// Stop the daemon and start it again
+    Restart,
+    /// Show the daemon's status, one field a line
+    Status,
+    /// Show the daemon's log
+    Logs {
+        /// How many lines
+        #[arg(short = 'n', long, default_value_t = 50)]
+        lines: usize,
+        /// Go on showing new lines
+        #[arg(short, long)]
+        follow: bool,
+    },
+}
+
+pub(super) fn run(
+    command: DaemonCommand,
+    settings: &Settings,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    match command {
+        DaemonCommand::Run { detached } => run_here(detached, settings, output),
+        DaemonCommand::Start => start(settings, output),
+        DaemonCommand::Stop => {
+            let was_running = stop_daemon(settings)?;
+            let text = if was_running { "stopped" } else { "daemon not running" };
+            output.show(&json!({"was_running": was_running}), |_| text.to_owned());
+            Ok(ExitCode::SUCCESS)
+        }
+        DaemonCommand::Restart => {
+            stop_daemon(settings)?;
+            start(settings, output)
+        }
+        DaemonCommand::Status => status(settings, output),
+        DaemonCommand::Logs { lines, follow } => {
+            logs(&settings.home.daemon_log(), lines, follow, output)
+        }
+    }
+}
+
+fn run_here(detached: bool, settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
+    if detached {
+        // Fails only for a group leader, which a freshly started child is not.
+        rustix::process::setsid().context("leaving the terminal's session")?;
+    }
+    crate::daemon::run(settings, |made_key| {
+        if let Some(path) = made_key {
+            output.remark(&format!(
+                "made a key at {} (0600); whoever has it can read the memory, and without it \
+                 nobody can: keep a copy",
+                path.display()
+            ));
+        }
+        if detached {
+            output.text("ready\n");
+            // Whoever waited for that line has gone; nothing must ever write into the closed pipe.
+            if let Ok(null) = File::options().write(true).open("/dev/null") {
+                rustix::stdio::dup2_stdout(null).ok();
+            }
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn start(settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
+    let (status, word) = match start_daemon(settings)? {
+        Started::Now { status, remarks } => {
+            if let Some(remarks) = remarks {
+                output.remark(&remarks);
+            }
+            (status, "started")
+        }
+        Started::Already(status) => (status, "already running"),
+    };
+    output.show(&status, |status| format!("{word}: process {}", status.at("pid")));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn status(settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
+    match Client::new(settings.clone()).status() {
+        Ok(status) => {
+            warn_of_skew(&status, output);
+            output.show(&status, lines_of);
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) if error.is_down() => {
+            let down = json!({"ok": false, "state": "down"});
+            output.show(&down, |_| "daemon not running".to_owned());
+            Ok(Exit::Failure.into())
+        }
+        Err(error) => {
+            output.remark(&format!("daemon not responding: {error}"));
+            Ok(Exit::Failure.into())
+        }
+    }
+}
+
+fn warn_of_skew(status: &Value, output: &Output) {
+    let ours = env!("CARGO_PKG_VERSION");
+    let theirs = status.at("version").as_str().unwrap_or("unknown");
+    if theirs != ours {
+        output.remark(&format!(
+            "the daemon is version {theirs} and this program {ours}; run `iai-mcp daemon restart`"
+        ));
+    }
+}
+
+fn lines_of(status: &Value) -> String {
+    let fields = status.as_object().into_iter().flatten();
+    let lines = fields.map(|(name, value)| match value {
+        Value::String(text) => format!("{name}: {text}"),
+        other => format!("{name}: {other}"),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn logs(path: &Path, n_lines: usize, follow: bool, output: &Output) -> anyhow::Result<ExitCode> {
+    let opening = || format!("opening the log {}", path.display());
+    let mut reader = BufReader::new(File::open(path).with_context(opening)?);
+    let mut last = VecDeque::new();
+    let mut line = String::new();
+    while 0 < reader.read_line(&mut line).with_context(opening)? {
+        last.push_back(std::mem::take(&mut line));
+        if n_lines < last.len() {
+            last.pop_front();
+        }
+    }
+    last.iter().for_each(|line| output.text(line));
+    if follow {
+        follow_log(path, reader, output)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows what is appended, also when the log starts a new file.
+fn follow_log(path: &Path, mut reader: BufReader<File>, output: &Output) -> anyhow::Result<()> {
+    let (changed, changes) = mpsc::sync_channel(16);
+    let mut watcher = notify::recommended_watcher(move |_| {
+        changed.try_send(()).ok();
+    })?;
+    let folder = path.parent().context("a log file lives in a folder")?;
+    watcher.watch(folder, notify::RecursiveMode::NonRecursive)?;
+    let mut line = String::new();
+    while changes.recv().is_ok() {
+        let n_read = reader.stream_position()?;
+        if std::fs::metadata(path).is_ok_and(|metadata| metadata.len() < n_read) {
+            reader = BufReader::new(File::open(path)?);
+            reader.seek(SeekFrom::Start(0))?;
+        }
+        while 0 < reader.read_line(&mut line)? {
+            output.text(&line);
+            line.clear();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! The checks themselves, in the order a person would go through them.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use iai_wire::SOCKET_PATH_BYTES_MAX;
+use serde_json::Value;
+
+use super::Check;
+use crate::client::{CallError, Client, check_store, key_status};
+use crate::fields::Fields as _;
+use crate::settings::Settings;
+
+const FREE_MIB_MIN: u64 = 256;
+const LOG_MIB_WARN: u64 = 16;
+
+pub(super) fn all(settings: &Settings) -> Vec<Check> {
+    let client = Client::new(settings.clone());
+    let status = client.status();
+    vec![
+        folder(settings),
+        key(settings),
+        store_files(settings),
+        socket_path(settings),
+        daemon(&status),
+        version(&status),
+        store(settings),
+        spool(settings, &status),
+        set_aside(&status),
+        disk(settings),
+    ]
+}
+
+fn folder(settings: &Settings) -> Check {
+    const NAME: &str = "store folder";
+    let root = settings.home.root();
+    match fs::metadata(root) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Check::warn(
+            NAME,
+            format!("{} does not exist yet", root.display()),
+            "`iai-mcp daemon start` makes it",
+        ),
+        Err(error) => Check::fail(
+            NAME,
+            format!("{}: {error}", root.display()),
+            "give yourself access to it, or set IAI_MCP_STORE to another folder",
+        ),
+        Ok(metadata) if !metadata.is_dir() => Check::fail(
+            NAME,
+            format!("{} is not a folder", root.display()),
+            "move it away, or set IAI_MCP_STORE to another folder",
+        ),
+        Ok(metadata) if metadata.mode() & 0o077 != 0 => Check::warn(
+            NAME,
+            format!("{} can be entered by other users", root.display()),
+            format!("chmod 700 {}", root.display()),
+        ),
+        Ok(_) => Check::pass(NAME, format!("{} is yours alone", root.display())),
+    }
+}
+
+fn key(settings: &Settings) -> Check {
+    const NAME: &str = "key";
+    let told = key_status(settings);
+    let is = |name: &str| told.at(name) == true;
+    let path = settings.home.key_file();
+    let path = path.display();
+    if is("present") {
+        let is_sound = is("mode_secure") && is("uid_matches_process") && is("length_valid");
+        return if is_sound {
+            Check::pass(NAME, format!("{path}: 32 bytes, yours, 0600"))
+        } else {
+            Check::fail(
+                NAME,
+                format!("{path}: mode {}, {} bytes", told.at("mode"), told.at("length_bytes")),
+                "`iai-mcp crypto status` shows what is wrong; chmod 600, or restore it from a copy",
+            )
+        };
+    }
+    match (is("passphrase_fallback_set"), is("vault_present")) {
+        (true, _) => Check::pass(NAME, "the passphrase of IAI_MCP_CRYPTO_PASSPHRASE is used"),
+        (false, false) => {
+            Check::warn(NAME, "there is none yet", "`iai-mcp daemon start` makes one")
+        }
+        (false, true) => Check::fail(
+            NAME,
+            format!("{path} is missing and no passphrase is set"),
+            "restore the key from a copy, or set IAI_MCP_CRYPTO_PASSPHRASE",
+        ),
+    }
+}
+
+fn store_files(settings: &Settings) -> Check {
+    const NAME: &str = "store files";
+    let (database, vault) = (settings.home.database(), settings.home.vault());
+    match (database.exists(), vault.exists()) {
+        (true, true) => {
+            let n_bytes = fs::metadata(&database).map_or(0, |metadata| metadata.len());
+            Check::pass(NAME, format!("{} ({} KiB)", database.display(), n_bytes / 1024))
+        }
+        (false, false) => Check::warn(NAME, "no store yet", "`iai-mcp daemon start` makes one"),
+        (false, true) => Check::warn(
+            NAME,
+            format!("{} is missing", database.display()),
+            "restore it from a copy; a daemon started now begins an empty one",
+        ),
+        (true, false) => Check::fail(
+            NAME,
+            format!("{} is missing; without it nothing can be read", vault.display()),
+            "restore it from a copy",
+        ),
+    }
+}
+
+fn socket_path(settings: &Settings) -> Check {
+    const NAME: &str = "socket path";
+    let path = settings.home.socket();
+    let n_bytes = path.as_os_str().len();
+    if n_bytes <= SOCKET_PATH_BYTES_MAX {
+        Check::pass(NAME, path.display().to_string())
+    } else {
+        Check::fail(
+            NAME,
+            format!(
+                "{} has {n_bytes} bytes, the system takes {SOCKET_PATH_BYTES_MAX}",
+                path.display()
+            ),
+            "set IAI_DAEMON_SOCKET_PATH to a shorter path",
+        )
+    }
+}
+
+fn daemon(status: &Result<Value, CallError>) -> Check {
+    const NAME: &str = "daemon";
+    match status {
+        Ok(status) => {
+            let state = status.at("state").as_str().unwrap_or("unknown");
+            Check::pass(NAME, format!("{state}, process {}", status.at("pid")))
+        }
+        Err(error) if error.is_down() => Check::warn(
+            NAME,
+            "not running; captures wait in the spool, recall reads the store as it is",
+            "`iai-mcp daemon start`",
+        ),
+        Err(error) => Check::fail(NAME, error.to_string(), "`iai-mcp daemon logs` may say more"),
+    }
+}
+
+fn version(status: &Result<Value, CallError>) -> Check {
+    const NAME: &str = "version";
+    let ours = env!("CARGO_PKG_VERSION");
+    match status.as_ref().ok().and_then(|status| status.at("version").as_str()) {
+        Some(theirs) if theirs != ours => Check::warn(
+            NAME,
+            format!("the daemon is {theirs}, this program {ours}"),
+            "`iai-mcp daemon restart`",
+        ),
+        Some(_) | None => Check::pass(NAME, ours),
+    }
+}
+
+/// Reads the store beside a running daemon; its snapshot is as good as the daemon's.
+fn store(settings: &Settings) -> Check {
+    const NAME: &str = "store";
+    if !settings.home.database().exists() {
+        return Check::pass(NAME, "nothing to check yet");
+    }
+    match check_store(settings) {
+        Ok(problems) if problems.is_empty() => {
+            Check::pass(NAME, "pages, references, indexes and a sample of memories are sound")
+        }
+        Ok(problems) => Check::fail(
+            NAME,
+            problems.join("; "),
+            "stop the daemon, keep a copy of the folder, restore from a backup",
+        ),
+        Err(error) => Check::fail(NAME, error.to_string(), "the message says what to do"),
+    }
+}
+
+fn spool(settings: &Settings, status: &Result<Value, CallError>) -> Check {
+    const NAME: &str = "spool";
+    let n_waiting = crate::capture::n_waiting(&settings.home);
+    match (n_waiting, status.is_ok()) {
+        (0, _) => Check::pass(NAME, "nothing waits"),
+        (n, true) => Check::warn(
+            NAME,
+            format!("{n} turns wait"),
+            "they should be stored within a minute; else see `iai-mcp daemon logs`",
+        ),
+        (n, false) => {
+            Check::warn(NAME, format!("{n} turns wait"), "`iai-mcp daemon start` stores them")
+        }
+    }
+}
+
+fn set_aside(status: &Result<Value, CallError>) -> Check {
+    const NAME: &str = "set aside";
+    match status.as_ref().map(|status| status.at("failed").as_u64().unwrap_or(0)) {
+        Ok(0) => Check::pass(NAME, "no line was unreadable"),
+        Ok(n) => Check::warn(
+            NAME,
+            format!("{n} lines could not be understood"),
+            "they are kept in the store; nothing else is affected",
+        ),
+        Err(_) => Check::pass(NAME, "known only while the daemon runs"),
+    }
+}
+
+fn disk(settings: &Settings) -> Check {
+    const NAME: &str = "disk";
+    let mut folder = settings.home.root();
+    while let (false, Some(parent)) = (folder.exists(), folder.parent()) {
+        folder = parent;
+    }
+    let log_mib = fs::metadata(settings.home.daemon_log()).map_or(0, |log| log.len() >> 20);
+    match rustix::fs::statvfs(folder) {
+        Err(error) => Check::warn(NAME, format!("{}: {error}", folder.display()), "check the disk"),
+        Ok(facts) => match (facts.f_bavail * facts.f_frsize) >> 20 {
+            free if free < FREE_MIB_MIN => {
+                Check::fail(NAME, format!("{free} MiB free"), "free some space; captures need it")
+            }
+            _ if LOG_MIB_WARN < log_mib => Check::warn(
+                NAME,
+                format!("the log has {log_mib} MiB"),
+                "delete it; it is only a log",
+            ),
+            free => Check::pass(NAME, format!("{free} MiB free")),
+        },
+    }
+}

@@ -1,0 +1,220 @@
+//! `recall`, `search`, `show`, `list`, `bank-recall`: memories on a terminal.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::output::{Output, Tone};
+use super::project_here;
+use crate::client::Client;
+use crate::fields::Fields as _;
+
+const PREVIEW_CHARS: usize = 160;
+
+#[derive(Args)]
+pub(super) struct RecallArguments {
+    /// What to look for, in your own words; quotation marks ask for exact wording
+    cue: String,
+    /// What the answer may cost, in tokens
+    #[arg(long, value_name = "TOKENS", default_value_t = 1500)]
+    budget: u64,
+    /// Only memories of this folder's project
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(super) struct SearchArguments {
+    /// The text, whatever its case
+    text: String,
+    #[command(flatten)]
+    list: ListArguments,
+}
+
+#[derive(Args)]
+pub(super) struct ListArguments {
+    /// At most this many
+    #[arg(long, short = 'n', default_value_t = 20)]
+    limit: u64,
+    /// Only memories of this folder's project
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<PathBuf>,
+    /// Only memories of this session
+    #[arg(long)]
+    session: Option<String>,
+}
+
+#[derive(Args)]
+pub(super) struct BankArguments {
+    /// The text; an empty one finds everything
+    #[arg(long)]
+    query: String,
+    /// At most this many
+    #[arg(long, default_value_t = 20)]
+    limit: u64,
+}
+
+pub(super) fn recall(
+    client: &Client,
+    arguments: &RecallArguments,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let project = arguments.project.as_ref().map(|folder| project_here(Some(folder)));
+    let params = json!({
+        "cue": arguments.cue,
+        "budget_tokens": arguments.budget,
+        "project": project,
+    });
+    let answer = client.call("memory_recall", &params)?;
+    remark_degraded(&answer, output);
+    output.show(&answer, |answer| {
+        let hits = items(answer, "hits");
+        if hits.is_empty() {
+            return "nothing found".to_owned();
+        }
+        hits.iter().map(|hit| describe_hit(hit, output)).collect::<Vec<_>>().join("\n\n")
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn search(
+    client: &Client,
+    arguments: &SearchArguments,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let mut params = shelf_params(&arguments.list);
+    params.set("text", json!(arguments.text));
+    show_list(&client.call("memory_search", &params)?, output);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn list(
+    client: &Client,
+    arguments: &ListArguments,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    show_list(&client.call("memory_list", &shelf_params(arguments))?, output);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn show(client: &Client, id: &str, output: &Output) -> anyhow::Result<ExitCode> {
+    let memory = whole_memory(client, id)?;
+    remark_degraded(&memory, output);
+    output.show(&memory, |memory| {
+        let field = |name: &str| memory.at(name).as_str().unwrap_or("-").to_owned();
+        let facts = [
+            ("id", field("record_id")),
+            ("said", format!("{} by {} ({})", field("ts"), field("role"), field("host"))),
+            ("session", field("session_id")),
+            ("project", field("project")),
+            ("tier", field("tier")),
+            ("valid", format!("{} → {}", field("valid_from"), field("valid_to"))),
+        ];
+        let facts =
+            facts.map(|(name, value)| output.tint(Tone::Quiet, &format!("{name:<8} {value}")));
+        format!("{}\n\n{}", facts.join("\n"), field("literal_surface"))
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Puts a text together that is larger than one answer.
+fn whole_memory(client: &Client, id: &str) -> anyhow::Result<Value> {
+    let mut memory = client.call("memory_show", &json!({"id": id}))?;
+    let total = memory.at("excerpt").at("total").as_u64().unwrap_or(0);
+    let mut end = memory.at("excerpt").at("end").as_u64().unwrap_or(total);
+    let mut text = memory.at("literal_surface").as_str().unwrap_or_default().to_owned();
+    while end < total {
+        let id = &memory.at("record_id");
+        let part = client.call("memory_show", &json!({"id": id, "start": end}))?;
+        text.push_str(part.at("literal_surface").as_str().unwrap_or_default());
+        end = part.at("excerpt").at("end").as_u64().filter(|next| end < *next).unwrap_or(total);
+    }
+    memory.set("literal_surface", json!(text));
+    if let Some(fields) = memory.as_object_mut() {
+        fields.remove("excerpt");
+    }
+    Ok(memory)
+}
+
+/// The founding program's daemonless search, in its answer's shape.
+pub(super) fn bank_recall(
+    client: &Client,
+    arguments: &BankArguments,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let params = json!({"text": arguments.query, "limit": arguments.limit});
+    let found = client.call("memory_search", &params)?;
+    let hit = |memory: &Value| {
+        json!({
+            "record_id": memory.at("record_id"),
+            "score": 0.0,
+            "reason": "bank-substring-match (recent)",
+            "literal_surface": memory.at("literal_surface"),
+            "adjacent_suggestions": [],
+            "valid_from": memory.at("valid_from"),
+            "valid_to": memory.at("valid_to"),
+        })
+    };
+    let hits: Vec<Value> = items(&found, "memories").iter().map(hit).collect();
+    output.document(&json!({
+        "hits": hits,
+        "anti_hits": [],
+        "activation_trace": [],
+        "budget_used": 0,
+        "cue_mode": "verbatim",
+        "patterns_observed": [],
+        "_knobs_applied": {},
+    }));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shelf_params(arguments: &ListArguments) -> Value {
+    let project = arguments.project.as_ref().map(|folder| project_here(Some(folder)));
+    json!({"limit": arguments.limit, "project": project, "session": arguments.session})
+}
+
+fn show_list(found: &Value, output: &Output) {
+    remark_degraded(found, output);
+    output.show(found, |found| {
+        let memories = items(found, "memories");
+        if memories.is_empty() {
+            return "nothing found".to_owned();
+        }
+        memories.iter().map(|memory| describe_line(memory, output)).collect::<Vec<_>>().join("\n")
+    });
+}
+
+fn describe_hit(hit: &Value, output: &Output) -> String {
+    let field = |name: &str| hit.at(name).as_str().unwrap_or("-");
+    let head = format!(
+        "{} · {} · {} · score {}",
+        field("record_id"),
+        field("ts"),
+        field("role"),
+        hit.at("score")
+    );
+    let reason = output.tint(Tone::Quiet, field("reason"));
+    format!("{}\n{reason}\n{}", output.tint(Tone::Good, &head), field("literal_surface"))
+}
+
+fn describe_line(memory: &Value, output: &Output) -> String {
+    let field = |name: &str| memory.at(name).as_str().unwrap_or("-");
+    let id: String = field("record_id").chars().take(8).collect();
+    let time: String = field("ts").chars().take(16).collect();
+    let text = field("literal_surface").split_whitespace().collect::<Vec<_>>().join(" ");
+    let preview: String = text.chars().take(PREVIEW_CHARS).collect();
+    let head = output.tint(Tone::Quiet, &format!("{id}  {time}  {:<9}", field("role")));
+    format!("{head}  {preview}")
+}
+
+fn items<'a>(answer: &'a Value, name: &str) -> &'a [Value] {
+    answer.at(name).as_array().map_or(&[], Vec::as_slice)
+}
+
+fn remark_degraded(answer: &Value, output: &Output) {
+    if answer.at("degraded") == true {
+        output.remark("the daemon is not running; read from the store as it is");
+    }
+}

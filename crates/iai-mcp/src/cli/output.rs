@@ -1,0 +1,98 @@
+//! The only printer: text or JSON on stdout, complaints on stderr, colours only on a terminal.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use serde_json::Value;
+
+/// How to print.
+pub(crate) struct Output {
+    is_json: bool,
+    is_coloured: bool,
+}
+
+/// What a line is, for those who see colours.
+#[derive(Clone, Copy)]
+pub(crate) enum Tone {
+    Good,
+    Careful,
+    Bad,
+    Quiet,
+}
+
+impl Output {
+    pub(crate) fn new(is_json: bool, is_colour_off: bool) -> Self {
+        let is_coloured = !is_json && !is_colour_off && io::stdout().is_terminal();
+        Self { is_json, is_coloured }
+    }
+
+    /// Prints the value as JSON when that was asked for, else whatever `text` makes of it.
+    pub(crate) fn show(&self, value: &Value, text: impl FnOnce(&Value) -> String) {
+        if self.is_json {
+            self.document(value);
+        } else {
+            self.text(&text(value));
+        }
+    }
+
+    /// Prints one JSON document on one line.
+    pub(crate) fn document(&self, value: &Value) {
+        self.text(&value.to_string());
+    }
+
+    /// Prints text; a reader that has gone away is not an error.
+    pub(crate) fn text(&self, text: &str) {
+        let mut stdout = io::stdout().lock();
+        let ended = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        write!(stdout, "{text}{ended}").and_then(|()| stdout.flush()).ok();
+    }
+
+    /// Says what failed, on stderr.
+    pub(crate) fn complain(&self, error: &anyhow::Error) {
+        self.remark(&chain(error));
+    }
+
+    /// Says something that is not the answer, on stderr.
+    pub(crate) fn remark(&self, text: &str) {
+        writeln!(io::stderr().lock(), "iai-mcp: {text}").ok();
+    }
+
+    pub(crate) fn completions(&self, shell: clap_complete::Shell, command: &mut clap::Command) {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, command, "iai-mcp", &mut script);
+        self.text(&String::from_utf8_lossy(&script));
+    }
+
+    pub(crate) fn tint(&self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Good => "32",
+            Tone::Careful => "33",
+            Tone::Bad => "31",
+            Tone::Quiet => "2",
+        };
+        if self.is_coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+}
+
+/// Joins an error with its causes, without saying the same twice.
+fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_told_once() {
+        let error = anyhow::anyhow!("no space").context("writing: no space").context("capturing");
+        assert_eq!(chain(&error), "capturing: writing: no space");
+    }
+}

@@ -1,0 +1,146 @@
+//! The way to the memory for everybody who is not the daemon: over the socket, or degraded when
+//! nobody listens.
+//!
+//! Never starts a daemon; only `start.rs` does, and only for `daemon start`.
+
+mod degraded;
+mod start;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use iai_wire::{CallError as WireError, ConnectError, Connection, PROTOCOL_VERSION, code};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+pub(crate) use degraded::{check_store, create_key, key_status};
+pub(crate) use start::{Started, start_daemon, stop_daemon};
+
+use crate::fields::Fields as _;
+use crate::settings::Settings;
+
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+const CALL_LIMIT: Duration = Duration::from_secs(30);
+const STATUS_LIMIT: Duration = Duration::from_secs(10);
+/// Connections kept for the next call.
+const IDLE_MAX: usize = 4;
+
+/// A client of one daemon; clones share its connections.
+#[derive(Clone)]
+pub(crate) struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    settings: Settings,
+    idle: Mutex<Vec<Connection>>,
+}
+
+/// Why a call has no result: a sentence for a person or an assistant.
+#[derive(Debug, Error)]
+pub(crate) enum CallError {
+    #[error("{message}")]
+    Refused { code: i64, message: String },
+    #[error("{0}")]
+    Connect(#[from] ConnectError),
+    #[error("{0}; `iai-mcp doctor` looks into it")]
+    Broken(WireError),
+    #[error(
+        "the daemon (version {version}) speaks protocol {theirs} and this program \
+         {PROTOCOL_VERSION}; run `iai-mcp daemon restart`"
+    )]
+    OtherProtocol { version: String, theirs: u64 },
+}
+
+impl From<WireError> for CallError {
+    fn from(error: WireError) -> Self {
+        match error {
+            WireError::Refused { code, message } => Self::Refused { code, message },
+            other => Self::Broken(other),
+        }
+    }
+}
+
+impl Client {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self { shared: Arc::new(Shared { settings, idle: Mutex::new(Vec::new()) }) }
+    }
+
+    /// Has a call answered. With nobody listening, reads come read-only from the store and captures
+    /// go to the spool, both marked `degraded`.
+    pub(crate) fn call(&self, method: &str, params: &Value) -> Result<Value, CallError> {
+        match self.call_daemon(method, params) {
+            Err(CallError::Connect(ConnectError::Down { .. })) => {
+                degraded::answer(&self.shared.settings, method, params)
+            }
+            other => other,
+        }
+    }
+
+    /// Has a call answered by the daemon or not at all.
+    pub(crate) fn call_daemon(&self, method: &str, params: &Value) -> Result<Value, CallError> {
+        // Taken in a statement of its own: the lock must be free again when the connection is put
+        // back.
+        let kept = self.idle().pop();
+        if let Some(mut connection) = kept {
+            match connection.call(method, params, CALL_LIMIT) {
+                // The daemon was replaced since the last call. Every method may be sent twice: ids
+                // decide.
+                Err(WireError::Closed | WireError::Io(_)) => {}
+                answered => return Ok(self.keep(connection, answered)?),
+            }
+        }
+        let mut connection = self.connect()?;
+        let answered = connection.call(method, params, CALL_LIMIT);
+        Ok(self.keep(connection, answered)?)
+    }
+
+    /// Asks the daemon how it is.
+    pub(crate) fn status(&self) -> Result<Value, CallError> {
+        let mut connection = Connection::open(self.shared.settings.home.socket(), CONNECT_LIMIT)?;
+        Ok(connection.control(&json!({"type": "status"}), STATUS_LIMIT)?)
+    }
+
+    fn connect(&self) -> Result<Connection, CallError> {
+        let mut connection = Connection::open(self.shared.settings.home.socket(), CONNECT_LIMIT)?;
+        let version = env!("CARGO_PKG_VERSION");
+        let hello = json!({"protocol": PROTOCOL_VERSION, "version": version});
+        let theirs = connection.call("hello", &hello, CALL_LIMIT)?;
+        let protocol = theirs.at("protocol").as_u64().unwrap_or_default();
+        if protocol != u64::from(PROTOCOL_VERSION) {
+            let version = theirs.at("version").as_str().unwrap_or("unknown").to_owned();
+            return Err(CallError::OtherProtocol { version, theirs: protocol });
+        }
+        Ok(connection)
+    }
+
+    /// Puts a connection back unless its state is unknown.
+    fn keep(
+        &self,
+        connection: Connection,
+        answered: Result<Value, WireError>,
+    ) -> Result<Value, WireError> {
+        let is_sound = matches!(answered, Ok(_) | Err(WireError::Refused { .. }));
+        let mut idle = self.idle();
+        if is_sound && idle.len() < IDLE_MAX {
+            idle.push(connection);
+        }
+        answered
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CallError {
+    /// Tells whether nobody listens.
+    pub(crate) fn is_down(&self) -> bool {
+        matches!(self, Self::Connect(ConnectError::Down { .. }))
+    }
+
+    /// Tells whether the store or its key is the reason.
+    pub(crate) fn is_about_the_store(&self) -> bool {
+        matches!(self, Self::Refused { code: code::STORE, .. })
+    }
+}

@@ -1,0 +1,135 @@
+//! The one exception to "only the daemon opens the store": while nobody listens, a client reads it,
+//! and nothing more.
+//!
+//! Captures go to the spool. Also here, because they need no daemon either: what there is to say
+//! about the key.
+
+use iai_memory::{
+    CheckDepth, KeyOrigin, MemoryEngine, MemoryError, StoreError, create_key_file,
+    key_status as store_key_status,
+};
+use iai_wire::{SpoolEvent, code};
+use serde_json::{Value, json};
+
+use super::CallError;
+use crate::capture::{Delivery, current_folder, deliver, project_of};
+use crate::clock;
+use crate::daemon::handlers::{self, Failure};
+use crate::daemon::{key_source, store_paths};
+use crate::fields::Fields as _;
+use crate::settings::Settings;
+
+const KEY_BYTES: u64 = 32;
+
+/// The host name of what an assistant captured by a tool call.
+const TOOL_HOST: &str = "mcp";
+
+/// Answers what can be answered without a daemon, and marks it.
+pub(super) fn answer(
+    settings: &Settings,
+    method: &str,
+    params: &Value,
+) -> Result<Value, CallError> {
+    let answered = match method {
+        "memory_capture" => capture(settings, params),
+        _ if handlers::is_write(method) => Err(MemoryError::ReadOnly.into()),
+        _ => read(settings, method, params),
+    };
+    let mut result = answered
+        .map_err(|failure| CallError::Refused { code: failure.code, message: failure.message })?;
+    if let Some(fields) = result.as_object_mut() {
+        fields.insert("degraded".to_owned(), Value::Bool(true));
+    }
+    Ok(result)
+}
+
+fn read(settings: &Settings, method: &str, params: &Value) -> Result<Value, Failure> {
+    let engine = MemoryEngine::open_read_only(&store_paths(&settings.home), &key_source(settings));
+    let engine = engine.map_err(|error| match error {
+        MemoryError::Store(StoreError::NoStore { .. }) => Failure::new(
+            code::UNREACHABLE,
+            "the daemon is not running and nothing is stored yet; run `iai-mcp daemon start`",
+        ),
+        other => other.into(),
+    })?;
+    handlers::answer(&engine, method, params, clock::now())
+}
+
+/// Keeps a capture in the spool, to be stored when a daemon runs.
+fn capture(settings: &Settings, params: &Value) -> Result<Value, Failure> {
+    let field = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
+    let text = field("text");
+    if text.chars().all(char::is_whitespace) {
+        return Ok(json!({"status": "skipped", "record_id": null, "reason": "the text is empty"}));
+    }
+    let now = clock::now();
+    let cwd = current_folder();
+    let or =
+        |value: &str, default: &str| (if value.is_empty() { default } else { value }).to_owned();
+    let event = SpoolEvent {
+        text: text.to_owned(),
+        cue: field("cue").to_owned(),
+        tier: or(field("tier"), "episodic"),
+        role: or(field("role"), "user"),
+        ts: now.to_string(),
+        turn_ts: Some(now.to_string()),
+        source: Some(TOOL_HOST.to_owned()),
+        cwd: Some(cwd.clone()),
+        project: Some(project_of(std::path::Path::new(&cwd))),
+        ..SpoolEvent::default()
+    };
+    let session = or(field("session_id"), "-");
+    let delivery = Delivery { session: &session, cwd: &cwd, events: &[event], now };
+    deliver(&settings.home, &delivery)
+        .map_err(|error| Failure::new(code::FAILED, error.to_string()))?;
+    let reason = "the daemon is not running; kept in the spool until it is";
+    Ok(json!({"status": "deferred", "record_id": null, "reason": reason}))
+}
+
+/// Says what there is to say about the key, without a byte of it.
+pub(crate) fn key_status(settings: &Settings) -> Value {
+    let status = store_key_status(&store_paths(&settings.home), &key_source(settings));
+    let origin = status.vault_origin.map(|origin| match origin {
+        KeyOrigin::File => "file",
+        KeyOrigin::Passphrase => "passphrase",
+    });
+    let mut told = json!({
+        "user_id": "default",
+        "backend": "file",
+        "path": settings.home.key_file(),
+        "present": status.key_file.is_some(),
+        "algorithm": status.algorithm,
+        "format": "vault v1",
+        "passphrase_fallback_set": status.passphrase_set,
+        "vault_present": status.vault_present,
+        "vault_made_with": origin,
+    });
+    match status.key_file {
+        Some(facts) => {
+            told.set("mode", json!(format!("0o{:o}", facts.mode)));
+            told.set("mode_secure", json!(facts.mode_secure()));
+            told.set("uid", json!(facts.uid));
+            told.set("uid_matches_process", json!(facts.uid_matches_process()));
+            told.set("length_bytes", json!(facts.length_bytes));
+            told.set("length_valid", json!(facts.length_bytes == KEY_BYTES));
+        }
+        None if !status.passphrase_set => {
+            told.set("hint", "the first `iai-mcp daemon start` makes a key, or `crypto init` now");
+        }
+        None => {}
+    }
+    told
+}
+
+/// Makes the key file; refuses when there is one.
+pub(crate) fn create_key(settings: &Settings) -> Result<(), MemoryError> {
+    Ok(create_key_file(&store_paths(&settings.home))?)
+}
+
+/// Checks the store read-only; each line names a problem.
+pub(crate) fn check_store(settings: &Settings) -> Result<Vec<String>, MemoryError> {
+    let engine = MemoryEngine::open_read_only(&store_paths(&settings.home), &key_source(settings))?;
+    let report = engine.check(CheckDepth::Sample)?;
+    let told = report.problems.iter();
+    Ok(told.map(|problem| format!("{}: {}", problem.name, problem.detail)).collect())
+}

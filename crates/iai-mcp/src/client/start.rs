@@ -1,0 +1,125 @@
+//! Starts and stops a daemon, because the user said so. The only place that starts a process.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use iai_wire::Connection;
+use rustix::process::{Pid, Signal};
+use serde_json::{Value, json};
+
+use super::{Client, STATUS_LIMIT};
+use crate::fields::Fields as _;
+use crate::home::{FILE_MODE, Home, ensure_private_folder};
+use crate::settings::Settings;
+
+/// A store that needs longer than this to open is in trouble.
+const START_LIMIT: Duration = Duration::from_secs(30);
+const STOP_LIMIT: Duration = Duration::from_secs(10);
+const COMPLAINT_BYTES_MAX: u64 = 16 * 1024;
+
+/// How `daemon start` found things.
+pub(crate) enum Started {
+    Now {
+        status: Value,
+        /// What it had to say, such as that it made a key.
+        remarks: Option<String>,
+    },
+    /// One was running.
+    Already(Value),
+}
+
+/// Starts a daemon that outlives this process, and waits until its store is open.
+pub(crate) fn start_daemon(settings: &Settings) -> anyhow::Result<Started> {
+    let client = Client::new(settings.clone());
+    if let Ok(status) = client.status() {
+        return Ok(Started::Already(status));
+    }
+    let complaints = settings.home.logs().join("daemon-start.log");
+    let mut child = spawn(&settings.home, &complaints)?;
+    if !wait_ready(&mut child)? {
+        let why = said(&complaints);
+        bail!("{}", why.as_deref().unwrap_or("the daemon ended at once and did not say why"));
+    }
+    let status = client.status().context("the daemon started and does not answer")?;
+    Ok(Started::Now { status, remarks: said(&complaints) })
+}
+
+#[expect(clippy::disallowed_methods, reason = "the user asked for a daemon")]
+fn spawn(home: &Home, complaints: &Path) -> anyhow::Result<Child> {
+    let program = std::env::current_exe().context("finding this program's own path")?;
+    ensure_private_folder(home.root())
+        .and_then(|()| ensure_private_folder(&home.logs()))
+        .with_context(|| format!("making {}", home.logs().display()))?;
+    let stderr = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(FILE_MODE)
+        .open(complaints)
+        .with_context(|| format!("opening {}", complaints.display()))?;
+    Command::new(&program)
+        .args(["daemon", "run", "--detached"])
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(stderr)
+        .spawn()
+        .with_context(|| format!("starting {}", program.display()))
+}
+
+/// The daemon writes one line when its store is open, and its pipe closes when it dies before that.
+fn wait_ready(child: &mut Child) -> anyhow::Result<bool> {
+    let stdout = child.stdout.take().context("the daemon's pipe is gone")?;
+    let (said, heard) = mpsc::sync_channel(1);
+    thread::spawn(move || {
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line).ok();
+        said.send(line).ok();
+    });
+    match heard.recv_timeout(START_LIMIT) {
+        Ok(line) if !line.is_empty() => Ok(true),
+        Ok(_) => {
+            // It has died; taking its exit leaves no zombie behind.
+            child.wait().context("waiting for the daemon's exit")?;
+            Ok(false)
+        }
+        Err(_) => {
+            bail!("the daemon has not opened its store within 30 s; see `iai-mcp daemon logs`")
+        }
+    }
+}
+
+/// Returns what the daemon wrote while it started.
+fn said(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(COMPLAINT_BYTES_MAX).read_to_string(&mut text).ok()?;
+    let text = text.trim();
+    let text = text.strip_prefix("iai-mcp: ").unwrap_or(text);
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Asks the daemon to leave and waits until it is gone. Returns `false` when none runs.
+pub(crate) fn stop_daemon(settings: &Settings) -> anyhow::Result<bool> {
+    let mut connection = match Connection::open(settings.home.socket(), STATUS_LIMIT) {
+        Ok(connection) => connection,
+        Err(iai_wire::ConnectError::Down { .. }) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    let status = connection.control(&json!({"type": "status"}), STATUS_LIMIT)?;
+    let pid = status.at("pid").as_i64().and_then(|pid| i32::try_from(pid).ok());
+    let pid = pid.and_then(Pid::from_raw).context("the daemon does not say its process id")?;
+    rustix::process::kill_process(pid, Signal::TERM)
+        .with_context(|| format!("asking process {} to leave", pid.as_raw_nonzero()))?;
+    // Its end of this connection closes when the process ends, and the lock is free before that.
+    if !connection.wait_closed(STOP_LIMIT) {
+        bail!("process {} is still there after 10 s", pid.as_raw_nonzero());
+    }
+    Ok(true)
+}

@@ -1,0 +1,78 @@
+//! From an error to an exit code. The message already says what to do next; the code is for
+//! scripts.
+
+use std::process::ExitCode;
+
+use crate::client::CallError;
+use crate::daemon;
+use crate::settings::SettingsError;
+
+/// What a run ends with, as documented in the README.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Failure = 1,
+    Usage = 2,
+    Settings = 3,
+    DaemonUnreachable = 4,
+    StoreOrKey = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl Exit {
+    /// Finds the kind of an error anywhere in its chain.
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        for cause in error.chain() {
+            if cause.is::<SettingsError>() {
+                return Self::Settings;
+            }
+            if cause.is::<daemon::ListenError>() {
+                return Self::Settings;
+            }
+            if daemon::is_store_error(cause) {
+                return Self::StoreOrKey;
+            }
+            if let Some(call) = cause.downcast_ref::<CallError>() {
+                return Self::of_call(call);
+            }
+        }
+        Self::Failure
+    }
+
+    fn of_call(error: &CallError) -> Self {
+        match error {
+            _ if error.is_about_the_store() => Self::StoreOrKey,
+            CallError::Refused { code: iai_wire::code::UNREACHABLE, .. } => Self::DaemonUnreachable,
+            CallError::Refused { code: iai_wire::code::BAD_PARAMS, .. } => Self::Usage,
+            CallError::Refused { .. } => Self::Failure,
+            CallError::Connect(_) | CallError::Broken(_) | CallError::OtherProtocol { .. } => {
+                Self::DaemonUnreachable
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(error: impl Into<anyhow::Error>, want: Exit) {
+        assert_eq!(Exit::of(&error.into().context("outermost")), want);
+    }
+
+    #[test]
+    fn the_kind_is_found_under_its_context() {
+        check(SettingsError::HomeUnset, Exit::Settings);
+        let refused = |code| CallError::Refused { code, message: String::new() };
+        check(refused(iai_wire::code::STORE), Exit::StoreOrKey);
+        check(refused(iai_wire::code::BAD_PARAMS), Exit::Usage);
+        check(refused(iai_wire::code::UNREACHABLE), Exit::DaemonUnreachable);
+        check(refused(iai_wire::code::FAILED), Exit::Failure);
+        check(anyhow::anyhow!("anything else"), Exit::Failure);
+    }
+}

@@ -1,0 +1,20 @@
+//! The `iai-mcp` binary: parse, dispatch, exit.
+
+mod capture;
+mod cli;
+mod client;
+mod clock;
+mod daemon;
+mod exit;
+mod fields;
+mod home;
+mod host;
+mod log;
+mod mcp;
+mod settings;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}
