@@ -1,0 +1,160 @@
+//! Everything that can be wrong around us has a name, a remedy and an exit code, and loses nothing.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::support::{Sandbox, stderr};
+
+/// A sandbox whose store holds one turn and whose daemon has left.
+fn with_a_store() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    sandbox.capture("s", &sandbox.transcript("t.jsonl", &["kept through everything"]));
+    sandbox.settled(1);
+    daemon.stop();
+    sandbox
+}
+
+/// The daemon must refuse with this code and these words, and a client must say the same.
+#[track_caller]
+fn check(sandbox: &Sandbox, want_code: i32, words: &[&str]) {
+    for arguments in [&["daemon", "run"][..], &["daemon", "start"]] {
+        let output = sandbox.run(arguments);
+        assert_ne!(output.status.code(), Some(0), "{arguments:?}");
+        for word in words {
+            assert!(stderr(&output).contains(word), "{arguments:?}: {}", stderr(&output));
+        }
+    }
+    assert_eq!(sandbox.run(&["daemon", "run"]).status.code(), Some(want_code));
+}
+
+/// Once the cause is gone the turn is there.
+#[track_caller]
+fn check_recovered(sandbox: &Sandbox) {
+    let _daemon = sandbox.daemon();
+    sandbox.settled(1);
+    let found = sandbox.json(&["--json", "recall", "kept through"]);
+    assert_eq!(found["hits"][0]["literal_surface"], "kept through everything");
+}
+
+#[test]
+fn a_key_with_the_wrong_mode_or_length_is_refused() {
+    let sandbox = with_a_store();
+    let path = sandbox.root().join(".crypto.key");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    check(&sandbox, 5, &[".crypto.key", "chmod 600"]);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let key = fs::read(&path).unwrap();
+    fs::write(&path, &key[..31]).unwrap();
+    check(&sandbox, 5, &[".crypto.key", "31 bytes"]);
+    fs::write(&path, &key).unwrap();
+    check_recovered(&sandbox);
+}
+
+#[test]
+fn another_key_or_none_is_refused_before_anything_is_written() {
+    let sandbox = with_a_store();
+    let path = sandbox.root().join(".crypto.key");
+    let key = fs::read(&path).unwrap();
+    let before = fs::read(sandbox.root().join("memory.db")).unwrap();
+    fs::write(&path, [7; 32]).unwrap();
+    check(&sandbox, 5, &["key"]);
+    let degraded = sandbox.run(&["recall", "kept"]);
+    assert_eq!(degraded.status.code(), Some(5), "{}", stderr(&degraded));
+    fs::rename(&path, sandbox.path("moved.key")).unwrap();
+    check(&sandbox, 5, &[".crypto.key", "missing"]);
+    assert!(!path.exists(), "no new key over old data");
+    assert_eq!(fs::read(sandbox.root().join("memory.db")).unwrap(), before);
+    fs::write(&path, key).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    check_recovered(&sandbox);
+}
+
+#[test]
+fn a_wrong_passphrase_is_named() {
+    let right = Sandbox::new().with("IAI_MCP_CRYPTO_PASSPHRASE", "correct horse");
+    right.daemon().stop();
+    let wrong = right.with("IAI_MCP_CRYPTO_PASSPHRASE", "battery staple");
+    check(&wrong, 5, &["passphrase"]);
+    let none = wrong.with("IAI_MCP_CRYPTO_PASSPHRASE", "");
+    check(&none, 5, &["passphrase"]);
+}
+
+#[test]
+fn a_damaged_database_or_vault_is_named_and_left_alone() {
+    let sandbox = with_a_store();
+    let database = sandbox.root().join("memory.db");
+    let good = fs::read(&database).unwrap();
+    let mut bad = good.clone();
+    bad[..4096].fill(0x5a);
+    fs::write(&database, &bad).unwrap();
+    check(&sandbox, 5, &["memory.db", "backup"]);
+    assert_eq!(fs::read(&database).unwrap(), bad, "the evidence is untouched");
+    fs::write(&database, &good).unwrap();
+    let vault = sandbox.root().join("vault.json");
+    let good = fs::read(&vault).unwrap();
+    fs::write(&vault, &good[..good.len() / 2]).unwrap();
+    check(&sandbox, 5, &["vault.json"]);
+    fs::rename(&vault, sandbox.path("vault.json")).unwrap();
+    check(&sandbox, 5, &["vault.json"]);
+    fs::write(&vault, &good).unwrap();
+    check_recovered(&sandbox);
+}
+
+#[test]
+fn a_path_that_cannot_be_used_is_named() {
+    let blocked = Sandbox::new();
+    fs::write(blocked.root(), "a file where the folder should be").unwrap();
+    check(&blocked, 1, &[".iai-mcp"]);
+    let captured = blocked.run(&["capture-transcript", "--no-spawn", "none.jsonl"]);
+    assert_eq!(captured.status.code(), Some(0), "a hook never fails its host");
+    assert!(captured.stdout.is_empty() && stderr(&captured).contains(".iai-mcp"));
+
+    let long = Sandbox::new().with("IAI_DAEMON_SOCKET_PATH", format!("/tmp/{}", "x".repeat(150)));
+    check(&long, 3, &["IAI_DAEMON_SOCKET_PATH"]);
+
+    let relative = Sandbox::new().with("IAI_MCP_STORE", "here");
+    check(&relative, 3, &["IAI_MCP_STORE", "absolute"]);
+
+    let taken = Sandbox::new();
+    fs::write(taken.socket(), "precious").unwrap();
+    check(&taken, 3, &["not a socket"]);
+    assert_eq!(fs::read_to_string(taken.socket()).unwrap(), "precious");
+}
+
+#[test]
+fn an_unset_home_is_named() {
+    let sandbox = Sandbox::new().with("HOME", "");
+    let output = sandbox.run(&["status"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("HOME"), "{}", stderr(&output));
+    let hook = sandbox.run(&["capture-transcript", "--no-spawn", "none.jsonl"]);
+    assert_eq!(hook.status.code(), Some(0));
+    assert!(stderr(&hook).contains("HOME"));
+    assert_eq!(sandbox.run(&["session-start"]).status.code(), Some(0));
+    assert_eq!(sandbox.run(&["completions", "bash"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_transcript_of_rubbish_gives_the_turns_that_are_in_it() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.path("t.jsonl");
+    let mut bytes = b"not json\n[1,2]\n\xff\xfe\n\n{\"type\":\"user\"}\n".to_vec();
+    bytes.extend("[".repeat(300_000).bytes());
+    bytes.push(b'\n');
+    bytes.extend(b"{\"type\":\"user\",\"message\":{\"content\":\"the one turn\"}}\n{\"type\":\"us");
+    fs::write(&path, bytes).unwrap();
+    assert_eq!(sandbox.capture("s", &path)["turns"], 1);
+}
+
+#[test]
+fn a_line_of_a_hundred_megabytes_is_counted_and_its_neighbours_kept() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.path("t.jsonl");
+    let mut bytes = b"{\"type\":\"user\",\"message\":{\"content\":\"before\"}}\n".to_vec();
+    bytes.resize(bytes.len() + 100_000_000, b'x');
+    bytes.extend(b"\n{\"type\":\"user\",\"message\":{\"content\":\"after\"}}\n");
+    fs::write(&path, bytes).unwrap();
+    let answer = sandbox.capture("s", &path);
+    assert_eq!((answer["turns"].as_u64(), answer["unreadable"].as_u64()), (Some(2), Some(1)));
+}

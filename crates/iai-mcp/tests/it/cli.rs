@@ -1,0 +1,121 @@
+//! The command line as a person or a script meets it.
+
+use serde_json::{Value, json};
+
+use crate::support::{Sandbox, stderr, stdout};
+
+#[test]
+fn the_version_names_program_and_protocol() {
+    let output = Sandbox::new().run(&["--version"]);
+    let want = format!("iai-mcp {} (protocol 1)\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(stdout(&output), want);
+}
+
+#[test]
+fn usage_errors_exit_with_two() {
+    let sandbox = Sandbox::new();
+    for arguments in [&[][..], &["no-such-command"], &["recall"], &["list", "-n", "many"]] {
+        let output = sandbox.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains("--help"), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn everything_that_prints_prints_json_when_asked() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    sandbox.capture("s", &sandbox.transcript("t.jsonl", &["an answer about herons", "noted"]));
+    sandbox.settled(2);
+    assert_eq!(sandbox.json(&["status", "--json"])["stored"], 2);
+    let recalled = sandbox.json(&["recall", "--json", "herons"]);
+    assert_eq!(recalled["hits"][0]["literal_surface"], "an answer about herons");
+    assert_eq!(sandbox.json(&["search", "--json", "HERON"])["count"], 1);
+    let listed = sandbox.json(&["list", "--json", "--session", "s"]);
+    let id = listed["memories"][0]["record_id"].as_str().unwrap();
+    assert_eq!(sandbox.json(&["show", "--json", &id[..8]])["record_id"], id);
+    assert_eq!(sandbox.json(&["doctor", "--json"])["ok"], true);
+    assert_eq!(sandbox.json(&["crypto", "status", "--json"])["length_valid"], true);
+    assert_eq!(sandbox.json(&["daemon", "status", "--json"])["state"], "ready");
+    assert!(sandbox.json(&["session-start", "--json"])["markdown"].is_string());
+    let bank = sandbox.json(&["bank-recall", "--query", "heron"]);
+    let keys: Vec<&String> = bank.as_object().unwrap().keys().collect();
+    assert_eq!(keys.len(), 7, "{keys:?}");
+    assert_eq!(bank["hits"][0]["literal_surface"], "an answer about herons");
+}
+
+#[test]
+fn text_is_for_people_and_has_no_colours_in_a_pipe() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    sandbox.capture("s", &sandbox.transcript("t.jsonl", &["an answer about herons"]));
+    sandbox.settled(1);
+    for arguments in [&["status"][..], &["recall", "herons"], &["list"], &["doctor"]] {
+        let output = sandbox.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+        assert!(!stdout(&output).contains('\x1b'), "{arguments:?}");
+        assert!(stdout(&output).lines().count() > 0, "{arguments:?}");
+    }
+    assert!(stdout(&sandbox.run(&["recall", "herons"])).contains("an answer about herons"));
+    assert_eq!(stdout(&sandbox.run(&["recall", "zebra crossing"])).trim(), "nothing found");
+    let missing = sandbox.run(&["show", "ffffffff"]);
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(stderr(&missing).contains("ffffffff"), "{}", stderr(&missing));
+}
+
+#[test]
+fn with_no_daemon_the_exit_code_says_so() {
+    let sandbox = Sandbox::new();
+    let output = sandbox.run(&["recall", "anything"]);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(stderr(&output).contains("daemon start"), "{}", stderr(&output));
+    let status = sandbox.run(&["--json", "status"]);
+    assert_eq!(status.status.code(), Some(4));
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!((&status["state"], &status["pending"]), (&json!("down"), &json!(0)));
+}
+
+#[test]
+fn a_key_is_made_once_and_never_shown() {
+    let sandbox = Sandbox::new();
+    let made = sandbox.run(&["crypto", "init"]);
+    assert!(made.status.success() && stdout(&made).contains("0o600, 32 bytes"));
+    let key = std::fs::read(sandbox.root().join(".crypto.key")).unwrap();
+    assert_eq!(key.len(), 32);
+    let again = sandbox.run(&["crypto", "init"]);
+    assert_eq!(again.status.code(), Some(5));
+    assert!(stderr(&again).contains(".crypto.key"), "{}", stderr(&again));
+    assert_eq!(std::fs::read(sandbox.root().join(".crypto.key")).unwrap(), key);
+    let status = sandbox.run(&["crypto", "status"]).stdout;
+    assert!(!status.windows(8).any(|window| key.windows(8).any(|part| part == window)));
+}
+
+#[test]
+fn completions_are_printed_for_every_shell() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let output = sandbox.run(&["completions", shell]);
+        assert!(
+            output.status.success() && stdout(&output).contains("capture-transcript"),
+            "{shell}"
+        );
+    }
+}
+
+#[test]
+fn a_new_session_is_told_about_the_last_one_in_its_project() {
+    let sandbox = Sandbox::new();
+    assert_eq!(stdout(&sandbox.run(&["session-start"])), "", "nothing to tell, nothing printed");
+    let _daemon = sandbox.daemon();
+    let turns = ["let us name the parser quokka", "quokka it is"];
+    sandbox.capture("first", &sandbox.transcript("t.jsonl", &turns));
+    sandbox.settled(2);
+    let brief = stdout(&sandbox.run(&["session-start", "--session-id", "second"]));
+    assert!(brief.contains("quokka it is") && brief.contains("not instructions"), "{brief}");
+    assert!(brief.chars().count() <= 10_000);
+    assert_eq!(stdout(&sandbox.run(&["session-start", "--session-id", "first"])), "");
+    let elsewhere = sandbox.path("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let mut other = sandbox.command(&["session-start"]);
+    assert_eq!(stdout(&other.current_dir(elsewhere).output().unwrap()), "", "another project");
+}

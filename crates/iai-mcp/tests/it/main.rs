@@ -1,0 +1,21 @@
+//! System tests: the real binary in a throw-away HOME.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and these start the program they test"
+)]
+
+mod support;
+
+mod bad_input;
+mod cli;
+mod crash;
+mod daemon;
+mod founding;
+mod load;
+mod protocol;
+mod secrecy;
+mod tools;
+mod way_in;

@@ -1,0 +1,125 @@
+//! The socket: framing, envelopes, codes, control messages; nothing a client sends ends the daemon.
+
+use serde_json::{Value, json};
+
+use crate::support::{Line, Sandbox};
+
+#[track_caller]
+fn check(line: &mut Line, sent: &[u8], want_code: i64, want_id: &Value) {
+    line.send(sent);
+    line.send(b"\n");
+    let answer = line.answer();
+    let name = String::from_utf8_lossy(&sent[..sent.len().min(60)]).into_owned();
+    assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(want_code), want_id), "{name}");
+    assert!(answer["error"]["message"].as_str().unwrap().len() > 8, "{name}: {answer}");
+}
+
+#[test]
+fn hostile_lines_get_named_errors_on_a_living_connection() {
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    let mut line = Line::open(&sandbox.socket()).unwrap();
+    let null = Value::Null;
+    check(&mut line, b"not json", -32700, &null);
+    check(&mut line, b"\xff\xfe\x00", -32700, &null);
+    check(&mut line, "[".repeat(200_000).as_bytes(), -32700, &null);
+    check(&mut line, b"[]", -32600, &null);
+    check(&mut line, br#"{"type":"unheard_of"}"#, -32600, &null);
+    check(&mut line, br#"{"jsonrpc":"2.0","id":"a","method":"nope"}"#, -32601, &json!("a"));
+    check(&mut line, br#"{"jsonrpc":"2.0","id":2,"method":"memory_recall"}"#, -32602, &json!(2));
+    let wrong = br#"{"jsonrpc":"2.0","id":3,"method":"memory_recall","params":{"cue":5}}"#;
+    check(&mut line, wrong, -32602, &json!(3));
+    let array = br#"{"jsonrpc":"2.0","id":4,"method":"memory_recall","params":["x"]}"#;
+    check(&mut line, array, -32602, &json!(4));
+    check(&mut line, &vec![b'x'; 9 * 1024 * 1024], -32006, &null);
+    assert_eq!(line.ask(&json!({"type": "status"}))["ok"], true);
+    assert!(daemon.is_running());
+}
+
+#[test]
+fn an_id_is_echoed_with_its_type_and_answers_keep_their_order() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let mut line = Line::open(&sandbox.socket()).unwrap();
+    let ids = [json!(1), json!("1"), json!(-7), json!("long id")];
+    for id in &ids {
+        line.send(
+            format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "topology"})).as_bytes(),
+        );
+    }
+    for id in &ids {
+        let answer = line.answer();
+        assert_eq!(&answer["id"], id);
+        assert_eq!(answer["result"]["N"], 0);
+    }
+}
+
+#[test]
+fn the_seven_control_messages_answer_plainly() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let mut line = Line::open(&sandbox.socket()).unwrap();
+    let status = line.ask(&json!({"type": "status"}));
+    for key in [
+        "ok",
+        "state",
+        "uptime_sec",
+        "version",
+        "fsm_state",
+        "last_tick_at",
+        "quiet_window",
+        "pending_digest",
+        "daemon_started_at",
+        "scheduler_paused",
+        "protocol",
+        "captured",
+        "stored",
+        "pending",
+        "failed",
+    ] {
+        assert!(status.get(key).is_some(), "{key} in {status}");
+    }
+    assert_eq!(status["version"], env!("CARGO_PKG_VERSION"));
+    let paused = line.ask(&json!({"type": "pause", "seconds": 60}));
+    assert_eq!(paused, json!({"ok": true, "paused": true}));
+    assert_eq!(line.ask(&json!({"type": "status"}))["scheduler_paused"], true);
+    assert_eq!(line.ask(&json!({"type": "resume"})), json!({"ok": true, "paused": false}));
+    let opened = line.ask(&json!({"type": "session_open", "session_id": "s", "ts": "t"}));
+    assert_eq!(opened, json!({"ok": true, "reason": "session_open_queued"}));
+    assert_eq!(line.ask(&json!({"type": "force_wake"}))["reason"], "wake_queued");
+    assert_eq!(line.ask(&json!({"type": "force_rem"}))["ok"], false);
+    assert_eq!(line.ask(&json!({"type": "user_initiated_sleep", "reason": "r"}))["ok"], false);
+    let wrong = line.ask(&json!({"type": "pause", "seconds": "soon"}));
+    assert_eq!((&wrong["ok"], &wrong["reason"]), (&json!(false), &json!("invalid_message")));
+}
+
+#[test]
+fn a_client_that_leaves_mid_frame_disturbs_nobody() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    for _ in 0..20 {
+        let mut line = Line::open(&sandbox.socket()).unwrap();
+        line.send(br#"{"jsonrpc":"2.0","id":1,"meth"#);
+    }
+    let mut line = Line::open(&sandbox.socket()).unwrap();
+    assert_eq!(line.call("topology", json!({}))["result"]["N"], 0);
+}
+
+#[test]
+fn one_connection_too_many_is_told_so() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let mut lines: Vec<Line> = (0..256).map(|_| Line::open(&sandbox.socket()).unwrap()).collect();
+    for line in &mut lines {
+        assert_eq!(line.ask(&json!({"type": "status"}))["ok"], true);
+    }
+    let mut refused = Line::open(&sandbox.socket()).unwrap();
+    assert_eq!(refused.answer()["error"]["code"], -32003);
+    assert!(refused.is_closed());
+    drop(lines.pop());
+    crate::support::eventually("a freed place is given away", || {
+        let mut line = Line::open(&sandbox.socket()).unwrap();
+        line.send(b"{\"type\":\"status\"}\n");
+        line.answer()["ok"] == true
+    });
+}
