@@ -1,0 +1,100 @@
+//! Developer tasks, run as `cargo xtask <task>`. Nothing here is shipped to users.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to its developer")]
+
+mod bench;
+mod ci;
+mod figures;
+mod mcp;
+mod process;
+mod procfs;
+mod product;
+mod quickstart;
+mod repository;
+mod sample;
+mod settings;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <task>
+
+  ci                                  everything that has to be green, in order
+  tidy                                the house rules the compiler cannot check
+  quickstart [--home [--sample]]      build, start, remember a sample, ask about it
+      (no flag)                       in a throw-away home that is removed at the end
+      --home                          in your own home: the daemon stays, nothing is captured
+      --home --sample                 in your own home, and the sample is kept in your memory
+  bench hook|mcp|footprint [--runs N] figures of the release binary; asserts nothing
+      IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
+";
+
+/// How a task ended, apart from success.
+enum Failure {
+    /// The arguments make no sense; the usage is shown.
+    Usage,
+    /// The task ran, and this is what went wrong.
+    Task(String),
+}
+
+impl From<String> for Failure {
+    fn from(sentence: String) -> Self {
+        Self::Task(sentence)
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match dispatch(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Task(sentence)) => {
+            eprintln!("xtask: {sentence}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Usage) => {
+            eprint!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn dispatch(words: &[&str]) -> Result<(), Failure> {
+    match words {
+        ["ci"] => Ok(ci::run()?),
+        ["tidy"] => Ok(tidy::run()?),
+        ["quickstart", flags @ ..] => {
+            let place = quickstart::Place::parse(flags).ok_or(Failure::Usage)?;
+            Ok(quickstart::run(place)?)
+        }
+        ["bench", what @ ..] => {
+            let bench = bench::Bench::parse(what).ok_or(Failure::Usage)?;
+            Ok(bench::run(bench)?)
+        }
+        _ => Err(Failure::Usage),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_words_show_the_usage() {
+        let cases: &[&[&str]] = &[
+            &[],
+            &["nonsense"],
+            &["ci", "extra"],
+            &["tidy", "extra"],
+            &["quickstart", "--sample"],
+            &["quickstart", "--hom"],
+            &["bench"],
+            &["bench", "nonsense"],
+            &["bench", "hook", "--runs"],
+            &["bench", "hook", "--runs", "0"],
+        ];
+        for words in cases {
+            assert!(matches!(dispatch(words), Err(Failure::Usage)), "{words:?}");
+        }
+    }
+}
