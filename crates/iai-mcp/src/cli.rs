@@ -149,7 +149,9 @@ fn host_session(settings: &Settings) -> anyhow::Result<HostSession> {
         Some(id) => id.clone(),
         None => format!("mcp-{:016x}", getrandom::u64()?),
     };
-    Ok(HostSession { id })
+    let cwd = crate::capture::current_folder();
+    let project = crate::capture::project_of(std::path::Path::new(&cwd));
+    Ok(HostSession { id, cwd, project })
 }
 
 /// Returns the project of the folder the user stands in, or the one they named.

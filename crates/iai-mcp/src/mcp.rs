@@ -25,6 +25,10 @@ use crate::client::Client;
 pub(crate) struct HostSession {
     /// The host's own session id when it told us, else one drawn for this process.
     pub(crate) id: String,
+    /// Where the host was working when it started us.
+    pub(crate) cwd: String,
+    /// The project that folder belongs to.
+    pub(crate) project: String,
 }
 
 /// Calls that may wait on the daemon at one time; later ones queue for a seat.

@@ -20,31 +20,52 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The store expects a key file and there is none.
-    #[error("the key file {} is missing although a store exists; restore it from your backup, nothing can be read without it", .path.display())]
+    #[error(
+        "the key file {} is missing although a store exists; \
+         restore it from your backup, nothing can be read without it",
+        .path.display()
+    )]
     KeyMissing {
         /// Where the key file should be.
         path: PathBuf,
     },
     /// The store expects a passphrase and none was given.
-    #[error("the vault {} was made with a passphrase and none was given; provide the passphrase and try again", .path.display())]
+    #[error(
+        "the vault {} was made with a passphrase and none was given; \
+         set IAI_MCP_CRYPTO_PASSPHRASE and try again",
+        .path.display()
+    )]
     PassphraseMissing {
         /// The vault that asks for it.
         path: PathBuf,
     },
     /// A key file is already there and is never overwritten.
-    #[error("a key file already exists at {}; keep it, or move it away if no store uses it", .path.display())]
+    #[error(
+        "a key file already exists at {}; \
+         keep it, or move it away if no store uses it",
+        .path.display()
+    )]
     KeyExists {
         /// The existing key file.
         path: PathBuf,
     },
     /// A vault is already there, so a freshly made key could not open it.
-    #[error("the vault {} already exists and a new key could not open it; restore the old key, or move the store folder away to begin anew", .path.display())]
+    #[error(
+        "the vault {} already exists and a new key could not open it; \
+         restore the old key, or move the store folder away to begin anew",
+        .path.display()
+    )]
     VaultExists {
         /// The existing vault.
         path: PathBuf,
     },
     /// Other users may read the key file.
-    #[error("the key file {} has mode {mode:04o}, so other users could read it; run: chmod 600 {}", .path.display(), .path.display())]
+    #[error(
+        "the key file {} has mode {mode:04o}, so other users could read it; \
+         run: chmod 600 {}",
+        .path.display(),
+        .path.display()
+    )]
     KeyInsecure {
         /// The key file.
         path: PathBuf,
@@ -52,7 +73,11 @@ pub enum StoreError {
         mode: u32,
     },
     /// The key file belongs to somebody else.
-    #[error("the key file {} belongs to user id {uid}; make it yours with chown, or use your own key", .path.display())]
+    #[error(
+        "the key file {} belongs to user id {uid}; \
+         make it yours with chown, or use your own key",
+        .path.display()
+    )]
     KeyOwner {
         /// The key file.
         path: PathBuf,
@@ -60,13 +85,21 @@ pub enum StoreError {
         uid: u32,
     },
     /// The key file is a link, a folder or a device.
-    #[error("the key file {} is not a regular file; put the key itself there instead of a link or folder", .path.display())]
+    #[error(
+        "the key file {} is not a regular file; \
+         put the key itself there instead of a link or folder",
+        .path.display()
+    )]
     KeyNotRegular {
         /// The path that was expected to be a file.
         path: PathBuf,
     },
     /// The key file holds something other than one key.
-    #[error("the key file {} has {length} bytes instead of 32; restore the original from your backup", .path.display())]
+    #[error(
+        "the key file {} has {length} bytes instead of 32; \
+         restore the original from your backup",
+        .path.display()
+    )]
     KeyLength {
         /// The key file.
         path: PathBuf,
@@ -84,7 +117,11 @@ pub enum StoreError {
         offered: KeyOrigin,
     },
     /// The vault cannot be used although the key may be right.
-    #[error("the vault {} is damaged ({reason}); restore it from your backup together with the database", .path.display())]
+    #[error(
+        "the vault {} is damaged ({reason}); \
+         restore it from your backup together with the database",
+        .path.display()
+    )]
     VaultDamaged {
         /// The vault.
         path: PathBuf,
@@ -92,7 +129,11 @@ pub enum StoreError {
         reason: &'static str,
     },
     /// The key is right and the bytes are not.
-    #[error("{what} is corrupt in {}; stop the daemon and restore the store from your backup", .at.display())]
+    #[error(
+        "{what} is corrupt in {}; \
+         stop the daemon and restore the store from your backup",
+        .at.display()
+    )]
     Corrupt {
         /// What could not be believed.
         what: String,
@@ -100,7 +141,11 @@ pub enum StoreError {
         at: PathBuf,
     },
     /// A later program wrote this.
-    #[error("{} has format {found} and this program knows up to {known}; update the program", .path.display())]
+    #[error(
+        "{} has format {found} and this program knows up to {known}; \
+         update the program",
+        .path.display()
+    )]
     Newer {
         /// The file from the future.
         path: PathBuf,
@@ -116,7 +161,11 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The file, the folder or this connection may not be written.
-    #[error("{} cannot be written; check its permissions and whether its disk is mounted read-only", .path.display())]
+    #[error(
+        "{} cannot be written; \
+         check its permissions and whether its disk is mounted read-only",
+        .path.display()
+    )]
     ReadOnly {
         /// What could not be written.
         path: PathBuf,
@@ -166,7 +215,11 @@ pub enum StoreError {
         source: io::Error,
     },
     /// The database failed in a way nobody planned for.
-    #[error("{doing} failed in {}; run the doctor command to see whether the store is sound", .path.display())]
+    #[error(
+        "{doing} failed in {}; \
+         run the doctor command to see whether the store is sound",
+        .path.display()
+    )]
     Sqlite {
         /// What was being done.
         doing: &'static str,
@@ -240,10 +293,12 @@ fn wrong_key(path: &Path, origin: KeyOrigin, offered: KeyOrigin) -> String {
             format!("the passphrase does not open the vault {vault}; type it again")
         }
         (KeyOrigin::File, KeyOrigin::Passphrase) => format!(
-            "the vault {vault} was made with a key file and only a passphrase was given; restore the key file"
+            "the vault {vault} was made with a key file and only a passphrase was given; \
+             restore the key file"
         ),
         (KeyOrigin::Passphrase, KeyOrigin::File) => format!(
-            "the vault {vault} was made with a passphrase and a key file was found, which goes first; move the key file away"
+            "the vault {vault} was made with a passphrase and a key file was found, which goes \
+             first; move the key file away"
         ),
     }
 }

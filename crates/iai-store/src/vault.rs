@@ -46,6 +46,9 @@ pub struct KeyStatus {
     pub algorithm: &'static str,
 }
 
+const ALGORITHM: &str = "SQLCipher 4 (AES-256-CBC with HMAC-SHA512 per page); \
+                         data key wrapped with ChaCha20-Poly1305";
+
 /// Looks at key file, passphrase and vault, and opens none of them.
 pub fn key_status(paths: &StorePaths, keys: &KeySource) -> KeyStatus {
     let envelope = Envelope::read(&paths.vault);
@@ -54,7 +57,7 @@ pub fn key_status(paths: &StorePaths, keys: &KeySource) -> KeyStatus {
         passphrase_set: keys.given().is_some(),
         vault_present: !matches!(envelope, Ok(None)),
         vault_origin: envelope.ok().flatten().map(|envelope| envelope.origin()),
-        algorithm: "SQLCipher 4 (AES-256-CBC with HMAC-SHA512 per page); data key wrapped with ChaCha20-Poly1305",
+        algorithm: ALGORITHM,
     }
 }
 

@@ -4,6 +4,8 @@
 //! Captures go to the spool. Also here, because they need no daemon either: what there is to say
 //! about the key.
 
+use std::path::Path;
+
 use iai_memory::{
     CheckDepth, KeyOrigin, MemoryEngine, MemoryError, StoreError, create_key_file,
     key_status as store_key_status,
@@ -57,28 +59,29 @@ fn read(settings: &Settings, method: &str, params: &Value) -> Result<Value, Fail
 
 /// Keeps a capture in the spool, to be stored when a daemon runs.
 fn capture(settings: &Settings, params: &Value) -> Result<Value, Failure> {
-    let field = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
-    let text = field("text");
+    let field = |name: &str, default: &str| {
+        let given = params.at(name).as_str().unwrap_or_default();
+        (if given.is_empty() { default } else { given }).to_owned()
+    };
+    let text = field("text", "");
     if text.chars().all(char::is_whitespace) {
         return Ok(json!({"status": "skipped", "record_id": null, "reason": "the text is empty"}));
     }
     let now = clock::now();
-    let cwd = current_folder();
-    let or =
-        |value: &str, default: &str| (if value.is_empty() { default } else { value }).to_owned();
+    let cwd = field("cwd", &current_folder());
     let event = SpoolEvent {
-        text: text.to_owned(),
-        cue: field("cue").to_owned(),
-        tier: or(field("tier"), "episodic"),
-        role: or(field("role"), "user"),
+        text,
+        cue: field("cue", ""),
+        tier: field("tier", "episodic"),
+        role: field("role", "user"),
         ts: now.to_string(),
         turn_ts: Some(now.to_string()),
         source: Some(TOOL_HOST.to_owned()),
         cwd: Some(cwd.clone()),
-        project: Some(project_of(std::path::Path::new(&cwd))),
+        project: Some(field("project", &project_of(Path::new(&cwd)))),
         ..SpoolEvent::default()
     };
-    let session = or(field("session_id"), "-");
+    let session = field("session_id", "-");
     let delivery = Delivery { session: &session, cwd: &cwd, events: &[event], now };
     deliver(&settings.home, &delivery)
         .map_err(|error| Failure::new(code::FAILED, error.to_string()))?;

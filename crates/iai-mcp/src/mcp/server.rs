@@ -165,7 +165,9 @@ impl Server {
     ) -> Result<(Value, String), Refusal> {
         let tool = tools::find(name)?;
         let call = tool.read(arguments)?;
-        let result = self.ask_daemon(call.in_session(&self.session.id)).await?;
+        let session = &self.session;
+        let call = call.in_session(&session.id).in_place(&session.cwd, &session.project);
+        let result = self.ask_daemon(call).await?;
         tool.render(&result).map(|text| (result, text))
     }
 

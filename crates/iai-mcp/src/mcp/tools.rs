@@ -199,6 +199,14 @@ impl Call {
         self
     }
 
+    /// Adds where the host is working, for calls that store something said there.
+    pub(super) fn in_place(self, cwd: &str, project: &str) -> Self {
+        match self.method {
+            "memory_capture" => self.with("cwd", cwd).with("project", project),
+            _ => self,
+        }
+    }
+
     /// Adds the host's session where the arguments name none.
     pub(super) fn in_session(mut self, id: &str) -> Self {
         match self.session {

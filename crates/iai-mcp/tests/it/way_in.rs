@@ -134,6 +134,8 @@ fn with_the_daemon_gone_reads_are_degraded_and_captures_wait() {
     let mut mcp = Mcp::start(&sandbox);
     let kept = mcp.ask("memory_capture", json!({"text": CANARY, "session_id": "s"}));
     assert_eq!(kept["status"], "inserted");
+    let place = &sandbox.json(&["--json", "list"])["memories"][0]["project"];
+    assert_eq!(place, sandbox.path("").to_str().unwrap().trim_end_matches('/'));
     assert_eq!(daemon.stop(), Some(0));
 
     let answer = mcp.ask("memory_recall", json!({"cue": "canary bridge"}));

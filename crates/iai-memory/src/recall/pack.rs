@@ -15,6 +15,8 @@ const WRAPPING_CHARS: usize = 200;
 /// Less than this of a text tells nothing.
 const EXCERPT_CHARS_MIN: usize = 40;
 const TRACE_MAX: usize = 10;
+/// The digits of `budget_used` itself, which is not known while the answer is measured.
+const DIGITS_MAX: usize = 6;
 
 /// Builds the answer that holds nothing and says why.
 pub(crate) fn nothing(cue: &Cue, kind: &'static str, text: &str) -> RecallAnswer {
@@ -138,6 +140,7 @@ fn finish(mut answer: RecallAnswer) -> RecallAnswer {
         .chain(&answer.anti_hits)
         .map(|hit| n_chars(&hit.literal_surface) + LINE_CHARS)
         .sum();
-    answer.budget_used = (n_chars(&answer) + lines).div_ceil(CHARS_PER_TOKEN) as u64;
+    let n_chars = n_chars(&answer) + lines + DIGITS_MAX;
+    answer.budget_used = n_chars.div_ceil(CHARS_PER_TOKEN) as u64;
     answer
 }

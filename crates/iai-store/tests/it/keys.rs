@@ -66,10 +66,8 @@ fn a_passphrase_opens_only_what_it_made() {
     fs::write(&home.paths.key_file, [7; 32]).unwrap();
     fs::set_permissions(&home.paths.key_file, Permissions::from_mode(0o600)).unwrap();
     let error = home.open_with(&passphrase("correct horse")).err().unwrap();
-    let expected = (KeyOrigin::Passphrase, KeyOrigin::File);
-    assert!(
-        matches!(error, StoreError::WrongKey { origin, offered, .. } if (origin, offered) == expected)
-    );
+    let StoreError::WrongKey { origin, offered, .. } = &error else { panic!("{error:?}") };
+    assert_eq!((*origin, *offered), (KeyOrigin::Passphrase, KeyOrigin::File));
     assert!(error.to_string().contains("made with a passphrase"), "{error}");
 }
 

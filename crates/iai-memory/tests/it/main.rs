@@ -1,0 +1,12 @@
+//! The engine over a real store, without sockets, clocks or processes.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "clippy's leave for tests ends at the functions that carry #[test]"
+)]
+
+mod fixture;
+
+mod ingest;
+mod recall;
+mod relate;

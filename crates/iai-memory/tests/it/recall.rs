@@ -1,0 +1,131 @@
+//! Recall: the right words first, within the budget, in an order that never depends on luck.
+
+use iai_memory::{BriefAsk, CueMode};
+
+use crate::fixture::{Home, batch, days_ago, now, texts, turn};
+
+#[test]
+fn the_turn_with_the_cues_words_comes_first() {
+    let home = Home::with_turns(&[
+        "We use PostgreSQL for the ledger",
+        "The retry policy is four attempts with jitter",
+        "Lunch is at noon",
+    ]);
+    let answer = home.recall("what is our retry policy?");
+    assert_eq!(texts(&answer)[0], "The retry policy is four attempts with jitter");
+    assert_eq!(answer.cue_mode, CueMode::Concept);
+    assert!(answer.hits[0].reason.contains("bm25"), "{}", answer.hits[0].reason);
+}
+
+#[test]
+fn words_are_found_in_any_form_case_and_accent() {
+    let home = Home::with_turns(&["We DECIDED against the café chain"]);
+    for cue in ["deciding", "cafe", "CAFÉ", "chains"] {
+        assert_eq!(home.recall(cue).hits.len(), 1, "{cue}");
+    }
+}
+
+#[test]
+fn a_quoted_span_must_stand_as_it_is() {
+    let home = Home::with_turns(&["use plan B today", "B is the plan we use", "plan A"]);
+    let answer = home.recall("who said \"plan B\"?");
+    assert_eq!(texts(&answer), ["use plan B today"]);
+    assert_eq!(answer.cue_mode, CueMode::Verbatim);
+}
+
+#[test]
+fn of_two_equal_turns_the_fresher_comes_first() {
+    let home = Home::new();
+    let old = turn(0, "deploy with the blue button", days_ago(400));
+    let new = turn(1, "deploy with the blue button", days_ago(1));
+    let (old_at, new_at) = (old.turn_at.to_string(), new.turn_at.to_string());
+    home.engine.store_batch(&batch("f", vec![old, new]), now()).unwrap();
+    let answer = home.recall("deploy button");
+    let order: Vec<&str> = answer.hits.iter().map(|hit| hit.ts.as_str()).collect();
+    assert_eq!(order, [new_at.as_str(), old_at.as_str()]);
+}
+
+#[test]
+fn small_talk_and_strangers_get_nothing() {
+    let home = Home::with_turns(&["thanks for the hello world program"]);
+    let answer = home.recall("thanks!");
+    assert!(answer.hits.is_empty());
+    assert_eq!(answer.hints[0].kind, "retrieval_skipped");
+    assert!(home.recall("xylophone").hits.is_empty());
+}
+
+#[test]
+fn hostile_cues_are_only_words() {
+    let home = Home::with_turns(&["a plain memory"]);
+    for cue in ["AND OR NOT", "text:plain", "\"", "* ^ (", "plain*", "NEAR(a b)", "\u{0}a\u{0}"] {
+        home.recall(cue);
+    }
+    home.recall(&"plain ".repeat(100_000));
+    assert_eq!(home.recall("(plain) AND text:memory*").hits.len(), 1);
+}
+
+#[test]
+fn common_words_do_not_drown_the_telling_one() {
+    let common = "the service is in the cloud and it is fine";
+    let mut all: Vec<String> = (0..800).map(|n| format!("{common} {n}")).collect();
+    all.push(format!("{common} but zebra"));
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let home = Home::with_turns(&all);
+    let answer = home.recall("is the service in the cloud a zebra");
+    assert_eq!(texts(&answer), [format!("{common} but zebra")]);
+    assert!(!home.recall("is it the service").hits.is_empty(), "only common words still find");
+}
+
+#[test]
+fn the_budget_is_kept_for_any_text() {
+    let mut all = vec!["short harbour note".to_owned(), "harbour \u{0}\"\\\n".repeat(900)];
+    all.extend((1..40).map(|n| format!("harbour {}", "длинный текст 港 ".repeat(n * n))));
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let home = Home::with_turns(&all);
+    for budget in [0, 50, 100, 300, 1500, 6000, 100_000] {
+        let answer = home.recall_within("harbour", budget);
+        let text: usize = answer.hits.iter().map(|hit| json_chars(&hit.literal_surface) + 80).sum();
+        let total = json_chars(&answer) + text;
+        assert!(total <= 4 * usize::try_from(budget).unwrap() + 400, "{budget}: {total}");
+        assert!(answer.budget_used as usize * 4 >= total, "{budget}: {} told", answer.budget_used);
+    }
+}
+
+fn json_chars(value: &impl serde::Serialize) -> usize {
+    serde_json::to_string(value).unwrap().chars().count()
+}
+
+#[test]
+fn an_oversized_hit_is_cut_around_what_matched() {
+    let text = format!("{} the needle is here {}", "hay ".repeat(5000), "straw ".repeat(5000));
+    let home = Home::with_turns(&[&text]);
+    let answer = home.recall_within("needle", 400);
+    let hit = &answer.hits[0];
+    let excerpt = hit.excerpt.unwrap();
+    assert!(hit.literal_surface.contains("needle"), "{}", hit.literal_surface);
+    assert_eq!(excerpt.total, text.chars().count());
+    let shown: String =
+        text.chars().skip(excerpt.start).take(excerpt.end - excerpt.start).collect();
+    assert_eq!(hit.literal_surface, shown);
+}
+
+#[test]
+fn the_same_question_has_the_same_answer() {
+    let home = Home::with_turns(&["one two", "two one", "one", "two", "one two three"]);
+    let first = serde_json::to_string(&home.recall("one two")).unwrap();
+    for _ in 0..5 {
+        assert_eq!(serde_json::to_string(&home.recall("one two")).unwrap(), first);
+    }
+}
+
+#[test]
+fn a_brief_tells_the_last_session_of_this_project_only() {
+    let home = Home::with_turns(&["let us call it quokka", "quokka it is"]);
+    let brief = |project: &str, session: &str| {
+        let ask = BriefAsk { session: session.to_owned(), project: Some(project.to_owned()) };
+        home.engine.brief(&ask).unwrap().markdown
+    };
+    assert!(brief("/p", "next").contains("quokka it is"));
+    assert_eq!(brief("/p", "s"), "", "not about itself");
+    assert_eq!(brief("/other", "next"), "");
+}
