@@ -73,6 +73,10 @@ impl Client {
             Err(CallError::Connect(ConnectError::Down { .. })) => {
                 degraded::answer(&self.shared.settings, method, params)
             }
+            // A text may be of any length, a message may not: the spool takes it in.
+            Err(CallError::Broken(WireError::TooLarge)) if method == "memory_capture" => {
+                degraded::capture_by_spool(&self.shared.settings, params)
+            }
             other => other,
         }
     }
@@ -120,7 +124,8 @@ impl Client {
         connection: Connection,
         answered: Result<Value, WireError>,
     ) -> Result<Value, WireError> {
-        let is_sound = matches!(answered, Ok(_) | Err(WireError::Refused { .. }));
+        let is_sound =
+            matches!(answered, Ok(_) | Err(WireError::Refused { .. } | WireError::TooLarge));
         let mut idle = self.idle();
         if is_sound && idle.len() < IDLE_MAX {
             idle.push(connection);

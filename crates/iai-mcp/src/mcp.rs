@@ -7,6 +7,7 @@ mod server;
 
 mod doorway;
 mod ending;
+mod sieve;
 
 mod arguments;
 mod tools;

@@ -78,6 +78,9 @@ pub enum CallError {
         /// How long was waited.
         limit: Duration,
     },
+    /// The request is larger than a frame, and nothing of it was sent.
+    #[error("the request is larger than one message to the daemon; send less at once")]
+    TooLarge,
     /// The answer was not one.
     #[error("the daemon sent an answer that cannot be read: {0}")]
     Garbled(String),
@@ -214,6 +217,7 @@ fn call_error(error: io::Error, limit: Duration) -> CallError {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => CallError::TimedOut { limit },
         io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => CallError::Closed,
+        io::ErrorKind::FileTooLarge => CallError::TooLarge,
         _ => CallError::Io(error),
     }
 }

@@ -14,7 +14,7 @@ use iai_wire::{SpoolEvent, code};
 use serde_json::{Value, json};
 
 use super::CallError;
-use crate::capture::{Delivery, current_folder, deliver, project_of};
+use crate::capture::{Delivery, current_folder, deliver, nudge_daemon, project_of};
 use crate::clock;
 use crate::daemon::handlers::{self, Failure};
 use crate::daemon::{key_source, store_paths};
@@ -33,7 +33,9 @@ pub(super) fn answer(
     params: &Value,
 ) -> Result<Value, CallError> {
     let answered = match method {
-        "memory_capture" => capture(settings, params),
+        "memory_capture" => {
+            capture(settings, params, "the daemon is not running; kept in the spool until it is")
+        }
         _ if handlers::is_write(method) => Err(MemoryError::ReadOnly.into()),
         _ => read(settings, method, params),
     };
@@ -43,6 +45,17 @@ pub(super) fn answer(
         fields.insert("degraded".to_owned(), Value::Bool(true));
     }
     Ok(result)
+}
+
+/// Keeps a text that is larger than a message; the daemon that runs picks it up at once.
+pub(super) fn capture_by_spool(settings: &Settings, params: &Value) -> Result<Value, CallError> {
+    let captured = capture(settings, params, "larger than a message; on its way through the spool");
+    nudge_daemon(&settings.home);
+    captured.map_err(refused)
+}
+
+fn refused(failure: Failure) -> CallError {
+    CallError::Refused { code: failure.code, message: failure.message }
 }
 
 fn read(settings: &Settings, method: &str, params: &Value) -> Result<Value, Failure> {
@@ -58,7 +71,7 @@ fn read(settings: &Settings, method: &str, params: &Value) -> Result<Value, Fail
 }
 
 /// Keeps a capture in the spool, to be stored when a daemon runs.
-fn capture(settings: &Settings, params: &Value) -> Result<Value, Failure> {
+fn capture(settings: &Settings, params: &Value, reason: &str) -> Result<Value, Failure> {
     let field = |name: &str, default: &str| {
         let given = params.at(name).as_str().unwrap_or_default();
         (if given.is_empty() { default } else { given }).to_owned()
@@ -85,7 +98,6 @@ fn capture(settings: &Settings, params: &Value) -> Result<Value, Failure> {
     let delivery = Delivery { session: &session, cwd: &cwd, events: &[event], now };
     deliver(&settings.home, &delivery)
         .map_err(|error| Failure::new(code::FAILED, error.to_string()))?;
-    let reason = "the daemon is not running; kept in the spool until it is";
     Ok(json!({"status": "deferred", "record_id": null, "reason": reason}))
 }
 

@@ -1,23 +1,28 @@
-//! The SDK's stdio transport, with two habits of our own: it shrugs at early notifications, and it
-//! tells when the host has hung up.
+//! The SDK's stdio transport, with three habits of our own: it shrugs at early notifications, it
+//! answers lines that nobody can read, and it tells when the host has hung up.
 
 use std::io;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::JsonRpcMessage;
+use rmcp::model::{ErrorData, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
 use tokio::sync::Notify;
+use tokio::sync::mpsc::{self, Receiver};
 
-/// One request line; longer ones are dropped by the SDK. Bounds what a host can make this process
-/// hold.
+use super::sieve::Sieve;
+
+/// One request line. Bounds what a host can make this process hold.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Unreadable lines whose complaints may wait to be sent.
+const COMPLAINTS_MAX: usize = 16;
 
 /// Both directions of the conversation with the host.
 pub(super) struct Doorway {
-    streams: AsyncRwTransport<RoleServer, StdioReader, StdioWriter>,
+    streams: AsyncRwTransport<RoleServer, Sieve<StdioReader>, StdioWriter>,
+    complaints: Receiver<String>,
     has_request: bool,
     hung_up: Arc<Notify>,
 }
@@ -27,8 +32,11 @@ impl Doorway {
     /// runtime.
     pub(super) fn open() -> Self {
         let (read, write) = stdio_pipes();
+        let (complain, complaints) = mpsc::channel(COMPLAINTS_MAX);
+        let read = Sieve::new(read, LINE_BYTES_MAX, complain);
         Self {
             streams: AsyncRwTransport::new(read, write).with_max_line_length(LINE_BYTES_MAX),
+            complaints,
             has_request: false,
             hung_up: Arc::new(Notify::new()),
         }
@@ -61,7 +69,15 @@ impl Transport<RoleServer> for Doorway {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let Some(message) = self.streams.receive().await else {
+            let received = tokio::select! {
+                received = self.streams.receive() => received,
+                Some(complaint) = self.complaints.recv() => {
+                    // A task of its own: this future may be dropped half-way, the answer not.
+                    tokio::spawn(self.send(unreadable(complaint)));
+                    continue;
+                }
+            };
+            let Some(message) = received else {
                 self.hung_up.notify_one();
                 return None;
             };
@@ -77,4 +93,9 @@ impl Transport<RoleServer> for Doorway {
     async fn close(&mut self) -> io::Result<()> {
         self.streams.close().await
     }
+}
+
+/// The answer to a line without an id to answer to.
+fn unreadable(complaint: String) -> TxJsonRpcMessage<RoleServer> {
+    TxJsonRpcMessage::<RoleServer>::error(ErrorData::parse_error(complaint, None), None)
 }

@@ -158,3 +158,53 @@ fn a_line_of_a_hundred_megabytes_is_counted_and_its_neighbours_kept() {
     let answer = sandbox.capture("s", &path);
     assert_eq!((answer["turns"].as_u64(), answer["unreadable"].as_u64()), (Some(2), Some(1)));
 }
+
+/// Runs the program where no file may grow beyond a few blocks: what a full disk looks like to it.
+fn with_little_space(sandbox: &Sandbox, n_blocks: u32, arguments: &str) -> std::process::Command {
+    let program = env!("CARGO_BIN_EXE_iai-mcp");
+    // Without the trap the kernel would end the process instead of refusing the write.
+    let script = format!("trap '' XFSZ; ulimit -f {n_blocks}; exec {program} {arguments}");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).env_clear().current_dir(sandbox.path(""));
+    for (name, value) in sandbox.command(&[]).get_envs() {
+        shell.env(name, value.unwrap());
+    }
+    shell
+}
+
+#[test]
+fn a_disk_that_takes_no_more_fails_the_capture_by_name_and_leaves_nothing_half() {
+    let sandbox = Sandbox::new();
+    sandbox.transcript("t.jsonl", &[&"long turn ".repeat(50_000)]);
+    let output = with_little_space(&sandbox, 16, "capture-transcript --no-spawn t.jsonl").output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(0), "a hook never fails its host");
+    assert!(output.stdout.is_empty(), "nothing is claimed to be deferred");
+    assert!(stderr(&output).contains(".deferred-captures"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("capture again"), "{}", stderr(&output));
+    assert!(sandbox.spool().is_empty());
+}
+
+#[test]
+fn turns_that_do_not_fit_wait_in_the_spool_until_they_do() {
+    let sandbox = with_a_store();
+    let turns: Vec<String> =
+        (0..9).map(|n| format!("{n} {}", "much to say ".repeat(9000))).collect();
+    let turns: Vec<&str> = turns.iter().map(String::as_str).collect();
+    sandbox.capture("s2", &sandbox.transcript("long.jsonl", &turns));
+    let mut child = with_little_space(&sandbox, 600, "daemon run").spawn().unwrap();
+    crate::support::eventually("the drain was put off", || {
+        sandbox.status().is_some_and(|status| status["state"] == "ready" && status["pending"] == 9)
+    });
+    assert_eq!(sandbox.spool().len(), 1);
+    assert_eq!(sandbox.json(&["--json", "recall", "kept"])["hits"].as_array().unwrap().len(), 1);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let daemon = sandbox.daemon();
+    // Its next attempt is a minute away; the user who made room does not wait for it.
+    let name = sandbox.spool()[0].file_name().unwrap().to_str().unwrap().to_owned();
+    let mut line = crate::support::Line::open(&sandbox.socket()).unwrap();
+    let drained = line.call("spool_drain", serde_json::json!({"file": name}));
+    assert_eq!(drained["result"]["stored"], 9, "{drained}");
+    assert!(sandbox.spool().is_empty() && daemon.is_running());
+}

@@ -281,6 +281,10 @@ impl Mcp {
         Self { child, stdin, lines, n_asked: 0, initialized: Value::Null }
     }
 
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
+        self.stdin.as_mut().unwrap().write_all(bytes).unwrap();
+    }
+
     pub(crate) fn send(&mut self, message: &Value) {
         writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
     }

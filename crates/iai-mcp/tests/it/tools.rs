@@ -268,3 +268,38 @@ fn every_protocol_revision_is_spoken() {
     let listed = stateless.request("tools/list", &meta);
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 12);
 }
+
+#[test]
+fn unreadable_lines_get_an_answer_and_the_next_one_is_served() {
+    let sandbox = Sandbox::new();
+    let mut mcp = Mcp::start(&sandbox);
+    let lines = [
+        b"not json\n".to_vec(),
+        b"\xff\xfe\n".to_vec(),
+        [b"[".repeat(100_000), b"\n".to_vec()].concat(),
+        [b"x".repeat(100_000_000), b"\n".to_vec()].concat(),
+    ];
+    for line in lines {
+        mcp.send_bytes(&line);
+        let answer = mcp.line();
+        assert_eq!(answer["error"]["code"], -32700, "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains("send"), "{answer}");
+    }
+    mcp.send_bytes(b"[]\n");
+    assert_eq!(mcp.line()["error"]["code"], -32600);
+    assert!(mcp.request("ping", &json!({}))["result"].is_object());
+}
+
+#[test]
+fn a_text_larger_than_a_message_is_kept_all_the_same() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let mut mcp = Mcp::start(&sandbox);
+    let text = format!("begin {} end", "x".repeat(6_000_000));
+    let kept = mcp.ask("memory_capture", json!({"text": text}));
+    assert_eq!(kept["status"], "deferred", "{kept}");
+    sandbox.settled(1);
+    let id = sandbox.json(&["--json", "list"])["memories"][0]["record_id"].clone();
+    let shown = sandbox.json(&["--json", "show", id.as_str().unwrap()]);
+    assert!(shown["literal_surface"] == text.as_str());
+}
