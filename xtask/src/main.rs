@@ -3,6 +3,7 @@
 
 mod bench;
 mod ci;
+mod clients;
 mod figures;
 mod mcp;
 mod process;
@@ -25,6 +26,7 @@ usage: cargo xtask <task>
       (no flag)                       in a throw-away home that is removed at the end
       --home                          in your own home: the daemon stays, nothing is captured
       --home --sample                 in your own home, and the sample is kept in your memory
+  clients                             every tool through the official MCP clients (fetches them)
   bench hook|mcp|footprint [--runs N] figures of the release binary; asserts nothing
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
 ";
@@ -63,6 +65,7 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
     match words {
         ["ci"] => Ok(ci::run()?),
         ["tidy"] => Ok(tidy::run()?),
+        ["clients"] => Ok(clients::run()?),
         ["quickstart", flags @ ..] => {
             let place = quickstart::Place::parse(flags).ok_or(Failure::Usage)?;
             Ok(quickstart::run(place)?)

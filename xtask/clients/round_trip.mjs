@@ -1,0 +1,43 @@
+// Calls every tool through the official TypeScript client, which checks answers against their schemas.
+
+import assert from "node:assert/strict";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+
+const transport = new StdioClientTransport({
+  command: process.argv[2],
+  args: ["mcp"],
+  env: process.env,
+});
+const client = new Client({ name: "round-trip", version: "1" });
+await client.connect(transport);
+
+const listed = await client.listTools();
+assert.equal(listed.tools.length, 12);
+
+async function ask(name, args = {}) {
+  const answer = await client.callTool({ name, arguments: args });
+  assert.ok(!answer.isError, `${name}: ${JSON.stringify(answer.content)}`);
+  assert.ok(answer.structuredContent, name);
+  return answer.structuredContent;
+}
+
+const old = await ask("memory_capture", { text: "the typescript harbour opens at nine" });
+const other = await ask("memory_capture", { text: "the typescript crane is blue" });
+await ask("memory_reinforce", { ids: [old.record_id, other.record_id] });
+await ask("memory_contradict", { id: old.record_id, new_fact: "the typescript harbour opens at ten" });
+const found = await ask("memory_recall", { cue: "when does the typescript harbour open" });
+assert.equal(found.hits[0].literal_surface, "the typescript harbour opens at ten");
+await ask("memory_recall_structural", { structure_query: { TIER: "episodic" } });
+await ask("memory_consolidate");
+await ask("profile_get_set", { operation: "get" });
+await ask("profile_get_set", { operation: "set", knob: "wake_depth", value: "standard" });
+await ask("curiosity_pending");
+await ask("schema_list");
+await ask("events_query", { kind: "s4_contradiction" });
+await ask("topology");
+await ask("camouflaging_status");
+const wrong = await client.callTool({ name: "memory_recall", arguments: { cue: 3 } });
+assert.ok(wrong.isError);
+console.log("  typescript: 12 tools");
+await client.close();
