@@ -146,6 +146,39 @@ impl MemoryEngine {
         })
     }
 
+    /// Stores turns that come from no spool file. When this returns, they are on disk.
+    pub fn store_turns(&self, turns: &[IncomingTurn], now: Timestamp) -> Result<Ingested> {
+        self.write(|writing| {
+            let mut ingested = Ingested::default();
+            for turn in turns {
+                match writing.insert(&new_memory(turn), now)? {
+                    Inserted::New(_) => ingested.stored += 1,
+                    Inserted::Known(_) => ingested.known += 1,
+                }
+            }
+            Ok(ingested)
+        })
+    }
+
+    /// Returns the places of those turns that are not stored, byte for byte, as the id tells.
+    pub fn missing_turns(&self, turns: &[IncomingTurn]) -> Result<Vec<usize>> {
+        self.read(|reader| {
+            let mut missing = Vec::new();
+            for (place, turn) in turns.iter().enumerate() {
+                let stored = reader.memory(new_memory(turn).id())?;
+                if stored.is_none_or(|memory| memory.text != turn.text) {
+                    missing.push(place);
+                }
+            }
+            Ok(missing)
+        })
+    }
+
+    /// Returns the spool files that were put off.
+    pub fn receipts_waiting(&self) -> Result<Vec<Receipt>> {
+        self.read(|reader| Ok(reader.receipts_waiting()?))
+    }
+
     /// Remembers that a spool file could not be stored now and when to try again.
     pub fn put_off(
         &self,

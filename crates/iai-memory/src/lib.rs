@@ -24,7 +24,9 @@ pub use iai_store::{
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, IncomingTurn, Ingested, SpoolBatch};
 pub use profile::{KNOBS, Knob};
-pub use recall::{CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk};
+pub use recall::{
+    Certainty, CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk,
+};
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};
 pub use topology::Topology;

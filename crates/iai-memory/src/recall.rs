@@ -34,6 +34,17 @@ pub struct RecallAsk {
     pub budget_tokens: u64,
     /// Only memories of this project.
     pub project: Option<String>,
+    /// Whether a doubtful answer is better than none.
+    pub certainty: Certainty,
+}
+
+/// How sure an answer has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certainty {
+    /// Anything that matched.
+    Any,
+    /// Only what clears the floor; unasked-for text must be worth its place.
+    OnlyConfident,
 }
 
 /// One answer.
@@ -127,7 +138,10 @@ impl MemoryEngine {
             return Ok(pack::nothing(&cue, "retrieval_skipped", "the cue asks for nothing"));
         }
         self.read(|reader| {
-            let candidates = candidates::find(reader, &cue, ask.project.as_deref())?;
+            let mut candidates = candidates::find(reader, &cue, ask.project.as_deref())?;
+            if ask.certainty == Certainty::OnlyConfident {
+                candidates.retain(|candidate| rank::CONFIDENT_BM25 <= candidate.bm25);
+            }
             let ranked = rank::rank(&cue, candidates, now);
             let context = candidates::supersession(reader, &ranked)?;
             let ranked = rank::put_successors_first(ranked, &context);

@@ -94,6 +94,17 @@ impl MemoryEngine {
         self.read(|reader| Ok(views(reader.newest(&filter, limit)?)))
     }
 
+    /// Returns a session's turns as they were said, from the one numbered `skip` on.
+    pub fn session_turns(
+        &self,
+        session: &str,
+        skip: usize,
+        limit: usize,
+    ) -> Result<Vec<MemoryView>> {
+        let limit = limit.min(SHOWN_MAX);
+        self.read(|reader| Ok(whole_views(reader.session_turns(session, skip, limit)?)))
+    }
+
     /// Returns the newest memories that contain `text`, whatever its case.
     pub fn search(
         &self,
@@ -109,6 +120,22 @@ impl MemoryEngine {
 
 fn store_filter(filter: &ShelfFilter) -> Filter {
     Filter { project: filter.project.clone(), session: filter.session.clone(), ..Filter::default() }
+}
+
+/// Shows whole texts, as many as fit one answer, at least the first.
+fn whole_views(memories: Vec<Memory>) -> Vec<MemoryView> {
+    let mut left = LIST_CHARS_MAX;
+    let mut shown: Vec<MemoryView> = Vec::new();
+    for memory in memories {
+        let view = view(memory, 0, PART_CHARS_MAX);
+        let n_chars = view.literal_surface.chars().count();
+        if left < n_chars && !shown.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(n_chars);
+        shown.push(view);
+    }
+    shown
 }
 
 /// Shows as many memories as fit one answer, at least the first.

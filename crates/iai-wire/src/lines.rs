@@ -15,7 +15,7 @@ pub enum Line<'a> {
     Unended(&'a [u8]),
     /// Longer than the bound; its bytes are gone from memory, its length is known.
     TooLong {
-        /// How long the line really was.
+        /// How long the line really was, as far as it is written.
         n_bytes: u64,
     },
 }
@@ -26,6 +26,7 @@ pub struct LineReader<R> {
     input: R,
     buffer: Vec<u8>,
     n_bytes_max: usize,
+    n_bytes_ended: u64,
 }
 
 impl<R: BufRead> LineReader<R> {
@@ -36,7 +37,12 @@ impl<R: BufRead> LineReader<R> {
 
     /// Reads with a bound of the caller's.
     pub fn with_bound(input: R, n_bytes_max: usize) -> Self {
-        Self { input, buffer: Vec::new(), n_bytes_max }
+        Self { input, buffer: Vec::new(), n_bytes_max, n_bytes_ended: 0 }
+    }
+
+    /// Returns how many bytes the lines so far took, newlines included; half a line does not count.
+    pub fn n_bytes_ended(&self) -> u64 {
+        self.n_bytes_ended
     }
 
     /// Returns the next line, or `None` at the end.
@@ -63,6 +69,7 @@ impl<R: BufRead> LineReader<R> {
             }
             self.input.consume(n_part + usize::from(newline.is_some()));
             if newline.is_some() {
+                self.n_bytes_ended += n_bytes + 1;
                 return Ok(Some(self.finished(n_bytes, true)));
             }
         }

@@ -70,7 +70,8 @@ impl Cue {
     pub(crate) fn understand(text: &str) -> Self {
         let text: String = text.chars().take(CUE_CHARS_MAX).collect();
         let phrases = quoted_spans(&text);
-        let words = words_of(&text);
+        let mut words = words_of(&text);
+        words.truncate(WORDS_MAX);
         let lower = text.trim().to_lowercase();
         let bare = lower.trim_end_matches(|letter: char| !letter.is_alphanumeric());
         let is_verbatim = !phrases.is_empty()
@@ -91,13 +92,12 @@ impl Cue {
     }
 }
 
-/// Cuts text into lower-case words. Letters and digits of any script count, and so does what joins
-/// identifiers.
+/// Cuts text into lower-case words, each once, in order. Letters and digits of any script count.
 pub(crate) fn words_of(text: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let words =
         text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).filter(|word| seen.insert(word.clone())).take(WORDS_MAX).collect()
+    words.map(str::to_lowercase).filter(|word| seen.insert(word.clone())).collect()
 }
 
 fn quoted_spans(text: &str) -> Vec<String> {

@@ -4,16 +4,24 @@ use iai_store::{Memory, MemoryId};
 use jiff::Timestamp;
 
 use super::candidates::{Candidate, Supersession};
-use super::cue::{Cue, CueMode};
+use super::cue::{Cue, CueMode, words_of};
 
 /// What a memory said just now gains over an old one; small, because words matter more than age.
 const RECENCY_WEIGHT: f64 = 0.1;
 /// After this many days the gain has halved.
 const RECENCY_HALF_LIFE_DAYS: f64 = 30.0;
+/// What a memory with every word of the cue gains. In a small store most words are in most memories,
+/// and BM25 gives those nothing.
+const COVERAGE_WEIGHT: f64 = 0.3;
+/// How much of a long text is looked at for that.
+const COVERAGE_CHARS_MAX: usize = 8000;
 /// What an outdated memory keeps of its score.
 const STALE_FACTOR: f64 = 0.5;
 /// A successor found only through what it replaced stands this much above it.
 const SUCCESSOR_MARGIN: f64 = 0.0001;
+
+/// Below this, a match is a common word or two.
+pub(crate) const CONFIDENT_BM25: f64 = 4.0;
 
 /// A memory with its score and the arithmetic behind it.
 #[derive(Debug, Clone)]
@@ -39,8 +47,9 @@ fn score(cue: &Cue, candidate: Candidate, best_bm25: f64, now: Timestamp) -> Ran
         CueMode::Verbatim => 0.0,
         CueMode::Concept => RECENCY_WEIGHT * freshness(&memory, now),
     };
-    let mut score = lexical + recency;
-    let mut reason = format!("lexical {lexical:.3} (bm25 {bm25:.2})");
+    let coverage = COVERAGE_WEIGHT * coverage(cue, &memory);
+    let mut score = lexical + coverage + recency;
+    let mut reason = format!("lexical {lexical:.3} (bm25 {bm25:.2}) + coverage {coverage:.3}");
     if 0.0 < recency {
         reason.push_str(&format!(" + recency {recency:.3}"));
     }
@@ -49,6 +58,28 @@ fn score(cue: &Cue, candidate: Candidate, best_bm25: f64, now: Timestamp) -> Ran
         reason.push_str(" × 0.5 · stale");
     }
     Ranked { memory, score, reason }
+}
+
+/// The share of the cue's words that stand in the memory, in whatever form.
+#[expect(clippy::cast_precision_loss, reason = "a few dozen words")]
+fn coverage(cue: &Cue, memory: &Memory) -> f64 {
+    if cue.words.is_empty() {
+        return 0.0;
+    }
+    let text: String = memory.text.chars().take(COVERAGE_CHARS_MAX).collect();
+    let said = words_of(&text);
+    let is_said = |word: &&String| said.iter().any(|said| said.starts_with(stem(word)));
+    cue.words.iter().filter(is_said).count() as f64 / cue.words.len() as f64
+}
+
+/// The beginning that the forms of a word share, roughly; short words have one form.
+fn stem(word: &str) -> &str {
+    let n_chars = word.chars().count();
+    if n_chars <= 4 {
+        return word;
+    }
+    let end = word.char_indices().nth(n_chars - 2).map_or(word.len(), |(end, _)| end);
+    word.get(..end).unwrap_or(word)
 }
 
 /// 1 for what was said now, halving every half-life; a time in the future counts as now.

@@ -1,8 +1,8 @@
 //! An engine in a throw-away folder, and turns to put into it.
 
 use iai_memory::{
-    IncomingTurn, KeySource, MemoryEngine, RecallAnswer, RecallAsk, Role, SpoolBatch, StorePaths,
-    Tier,
+    Certainty, IncomingTurn, KeySource, MemoryEngine, RecallAnswer, RecallAsk, Role, SpoolBatch,
+    StorePaths, Tier,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -49,7 +49,12 @@ impl Home {
     }
 
     pub(crate) fn recall_within(&self, cue: &str, budget_tokens: u64) -> RecallAnswer {
-        let ask = RecallAsk { cue: cue.to_owned(), budget_tokens, project: None };
+        let ask = RecallAsk {
+            cue: cue.to_owned(),
+            budget_tokens,
+            project: None,
+            certainty: Certainty::Any,
+        };
         self.engine.recall(&ask, now()).unwrap()
     }
 }

@@ -130,3 +130,16 @@ fn a_brief_tells_the_last_session_of_this_project_only() {
     assert_eq!(brief("/p", "s"), "", "not about itself");
     assert_eq!(brief("/other", "next"), "");
 }
+
+#[test]
+fn in_a_small_store_the_memory_with_more_of_the_cue_comes_first() {
+    let home = Home::with_turns(&[
+        "the north harbour opens at nine",
+        "the south harbour opens at ten",
+        "the north crane is blue",
+        "the south crane is red",
+        "the west harbour is closed",
+    ]);
+    let answer = home.recall("when does the north harbour open");
+    assert_eq!(texts(&answer)[0], "the north harbour opens at nine");
+}

@@ -65,6 +65,21 @@ impl Reader {
         })
     }
 
+    /// Returns the memories of a session in the order they were said, from the one numbered `skip`
+    /// on.
+    pub fn session_turns(&self, session: &str, skip: usize, limit: usize) -> Result<Vec<Memory>> {
+        let sql = format!(
+            "{} WHERE s.name = ?
+              ORDER BY m.turn_at_ms, m.turn_index, m.number LIMIT ? OFFSET ?",
+            memories_from("memory m")
+        );
+        self.run("reading a session", |c| {
+            c.prepare_cached(&sql)?
+                .query_map(params![session, sql_limit(limit), sql_limit(skip)], memory_of)?
+                .collect()
+        })
+    }
+
     /// Returns the last memories of a session, in the order they were said.
     pub fn session_tail(&self, session: &str, limit: usize) -> Result<Vec<Memory>> {
         let sql = format!(

@@ -40,7 +40,8 @@ pub struct TurnIdentity<'a> {
 /// Where a turn stands in its conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position<'a> {
-    /// The host's own id of the turn.
+    /// The host's own id of the turn. It is unique by itself: a resumed session that repeats the
+    /// turns of an earlier one repeats their ids, and they stay the same memories.
     Uuid(&'a str),
     /// The turn's index in the transcript.
     Index(u64),
@@ -52,16 +53,16 @@ impl MemoryId {
     /// Derives the id of a turn: `uuid8(sha256(domain, field…))`, every field preceded by its
     /// length, so that no two lists of fields give the same bytes.
     pub fn derive(turn: &TurnIdentity<'_>) -> Self {
-        let (kind, place): (&[u8], Vec<u8>) = match turn.position {
-            Position::Uuid(uuid) => (b"uuid", uuid.as_bytes().to_vec()),
-            Position::Index(index) => (b"index", index.to_le_bytes().to_vec()),
-            Position::Unknown => (b"unknown", Vec::new()),
+        let (session, kind, place): (&str, &[u8], Vec<u8>) = match turn.position {
+            Position::Uuid(uuid) => ("", b"uuid", uuid.as_bytes().to_vec()),
+            Position::Index(index) => (turn.session, b"index", index.to_le_bytes().to_vec()),
+            Position::Unknown => (turn.session, b"unknown", Vec::new()),
         };
         Self(uuid8(
             b"iai-mcp memory id 1",
             &[
                 turn.host.as_bytes(),
-                turn.session.as_bytes(),
+                session.as_bytes(),
                 kind,
                 &place,
                 turn.tier.as_str().as_bytes(),

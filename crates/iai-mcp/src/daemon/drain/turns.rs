@@ -13,18 +13,23 @@ const TOOL_HOST: &str = "mcp";
 
 /// The append a line belongs to.
 #[derive(Default)]
-pub(super) struct Append {
+pub(in crate::daemon) struct Append {
     header: Option<SpoolHeader>,
     n_events: u64,
 }
 
 impl Append {
-    pub(super) fn begin(header: SpoolHeader) -> Self {
+    pub(in crate::daemon) fn begin(header: SpoolHeader) -> Self {
         Self { header: Some(header), n_events: 0 }
     }
 
     /// Adds the turn to the batch, or the reason why it cannot be one.
-    pub(super) fn take(&mut self, event: &SpoolEvent, batch: &mut SpoolBatch, now: Timestamp) {
+    pub(in crate::daemon) fn take(
+        &mut self,
+        event: &SpoolEvent,
+        batch: &mut SpoolBatch,
+        now: Timestamp,
+    ) {
         self.n_events += 1;
         if event.text.chars().all(char::is_whitespace) {
             return;
@@ -60,7 +65,8 @@ impl Append {
                 let is_placed = turn_index.is_some() || event.source.as_deref() == Some(TOOL_HOST);
                 // Without a place in a transcript, the moment of writing tells two equal sentences
                 // apart.
-                (!is_placed).then(|| format!("ts:{}", event.ts))
+                let session = header.map(|header| header.session_id.as_str()).unwrap_or_default();
+                (!is_placed).then(|| format!("{session} at {}", event.ts))
             }),
             turn_index,
             role,
