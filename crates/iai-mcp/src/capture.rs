@@ -2,23 +2,31 @@
 //!
 //! Runs inside hooks: no store, no runtime, no child process, and nothing that can block for long.
 
+mod cursor;
 mod deliver;
+mod privacy;
 mod project;
 mod transcript;
 mod waiting;
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use iai_wire::SpoolEvent;
 use jiff::Timestamp;
 
 pub(crate) use deliver::{DeliverError, Delivery, deliver, nudge_daemon};
 pub(crate) use project::project_of;
-pub(crate) use transcript::{Transcript, read_transcript};
-pub(crate) use waiting::n_waiting;
+pub(crate) use transcript::{Budget, Flow, Placed, Transcript, each_turn, read_transcript};
+pub(crate) use waiting::{WaitingFile, n_waiting, waiting_files};
 
 use crate::home::Home;
 use crate::host::Turn;
+use crate::settings::Settings;
+use cursor::Cursor;
+use project::Projects;
 
 /// What one capture of a transcript did.
 pub(crate) struct Captured {
@@ -31,39 +39,113 @@ pub(crate) struct Captured {
     pub(crate) n_unreadable: u64,
 }
 
-/// Writes the turns of a transcript to the spool. A transcript that is not there is an empty one.
+/// What the caller knows about the turns beside what the file says.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Told<'a> {
+    pub(crate) session: Option<&'a str>,
+    pub(crate) cwd: Option<&'a str>,
+}
+
+/// Writes the turns of a transcript to the spool. An empty transcript gives a header.
 pub(crate) fn capture_transcript(
-    home: &Home,
-    session: &str,
+    settings: &Settings,
+    told: &Told<'_>,
     transcript: &Transcript,
     now: Timestamp,
 ) -> Result<Captured, DeliverError> {
-    let cwd = current_folder();
-    let projects = transcript.turns.iter().filter_map(|(_, turn)| turn.cwd.as_deref());
-    let projects = project::Projects::of(projects.chain(std::iter::once(cwd.as_str())));
-    let events = transcript.turns.iter().map(|(index, turn)| {
-        let said_in = turn.cwd.as_deref().unwrap_or(&cwd);
-        spool_event(turn, *index, projects.get(said_in), now)
-    });
-    let header_cwd = transcript.turns.iter().rev().find_map(|(_, turn)| turn.cwd.clone());
-    let delivery = Delivery {
-        session,
-        cwd: &header_cwd.unwrap_or(cwd.clone()),
-        events: &events.collect::<Vec<_>>(),
-        now,
-    };
-    let file = deliver(home, &delivery)?;
+    let batch = SpoolBatch::new(settings, told, &transcript.turns, now);
+    let delivery =
+        Delivery { session: &batch.session, cwd: &batch.cwd, events: &batch.events, now };
+    let file = deliver(&settings.home, &delivery)?;
     Ok(Captured {
         file,
-        n_turns: transcript.turns.len(),
+        n_turns: batch.events.len(),
         n_older: transcript.n_older,
         n_unreadable: transcript.n_unreadable,
     })
 }
 
-fn spool_event(turn: &Turn, index: u64, project: &str, now: Timestamp) -> SpoolEvent {
+/// Captures what a transcript gained since the last time, and remembers how far it was read.
+///
+/// Spool first, cursor after: a crash between the two delivers again, which stores nothing twice.
+pub(crate) fn capture_new_turns(
+    settings: &Settings,
+    path: &Path,
+    told: &Told<'_>,
+    budget: Budget,
+    now: Timestamp,
+) -> anyhow::Result<usize> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(error).context("opening the transcript"),
+    };
+    let mut cursor = Cursor::load(&settings.home, path, &mut file).context("reading the cursor")?;
+    if !cursor.is_behind(&file.metadata().context("looking at the transcript")?) {
+        return Ok(0);
+    }
+    let transcript = transcript::read_growth(&mut file, path, &mut cursor, budget)
+        .context("reading the transcript")?;
+    let batch = SpoolBatch::new(settings, told, &transcript.turns, now);
+    if !batch.events.is_empty() {
+        let delivery =
+            Delivery { session: &batch.session, cwd: &batch.cwd, events: &batch.events, now };
+        deliver(&settings.home, &delivery)?;
+        nudge_daemon(&settings.home);
+    }
+    cursor.save(&settings.home, path, &mut file).context("remembering how far it was read")?;
+    Ok(batch.events.len())
+}
+
+/// Marks a whole file as read, so that hooks do not deliver it again.
+pub(crate) fn mark_read(home: &Home, path: &Path) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut cursor = Cursor::load(home, path, &mut file)?;
+    let no_limit = Budget { until: None, n_turns_max: usize::MAX };
+    transcript::read_growth(&mut file, path, &mut cursor, no_limit)?;
+    cursor.save(home, path, &mut file)
+}
+
+/// Turns on their way, with what is said about all of them.
+pub(crate) struct SpoolBatch {
+    pub(crate) session: String,
+    pub(crate) cwd: String,
+    pub(crate) events: Vec<SpoolEvent>,
+}
+
+impl SpoolBatch {
+    /// Leaves out what the user switched off, and cuts what the user marked private.
+    pub(crate) fn new(
+        settings: &Settings,
+        told: &Told<'_>,
+        turns: &[Placed],
+        now: Timestamp,
+    ) -> Self {
+        let here = told.cwd.map_or_else(current_folder, str::to_owned);
+        let in_turns = turns.iter().rev();
+        let cwd = in_turns.clone().find_map(|(_, turn)| turn.cwd.clone()).unwrap_or(here.clone());
+        let said = turns.iter().find_map(|(_, turn)| turn.session.clone());
+        let session = told.session.map(str::to_owned).or(said).unwrap_or_else(|| "-".to_owned());
+        let folders = turns.iter().filter_map(|(_, turn)| turn.cwd.as_deref());
+        let projects = Projects::of(folders.chain([here.as_str()]), &settings.switched_off);
+        let mut events = Vec::new();
+        for (place, turn) in turns {
+            let said_in = turn.cwd.as_deref().unwrap_or(&here);
+            if let Some(project) = projects.get(said_in) {
+                events.push(spool_event(turn, *place, project, now));
+            }
+        }
+        Self { session, cwd, events }
+    }
+}
+
+fn spool_event(turn: &Turn, place: u64, project: &str, now: Timestamp) -> SpoolEvent {
+    let mut provenance = turn.provenance.clone();
+    if turn.is_subagent {
+        provenance.insert("subagent".to_owned(), true.into());
+    }
     SpoolEvent {
-        text: turn.text.clone(),
+        text: privacy::without_private(&turn.text).into_owned(),
         // The founding program filled this with a label that was the same for every turn; a label
         // finds nothing.
         cue: String::new(),
@@ -73,10 +155,10 @@ fn spool_event(turn: &Turn, index: u64, project: &str, now: Timestamp) -> SpoolE
         turn_ts: turn.at.map(|at| at.to_string()),
         source: Some(turn.host.to_owned()),
         uuid: turn.uuid.clone(),
-        index: Some(index),
+        index: Some(place),
         cwd: turn.cwd.clone(),
         project: Some(project.to_owned()),
-        provenance: turn.provenance.clone(),
+        provenance,
     }
 }
 

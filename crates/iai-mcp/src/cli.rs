@@ -4,10 +4,13 @@ mod capture_transcript;
 mod crypto;
 mod daemon;
 mod doctor;
+mod import;
 mod memories;
 mod output;
 mod session_start;
+mod spool;
 mod status;
+mod transcript;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -62,6 +65,20 @@ enum Command {
     },
     /// Put the turns of a transcript on their way into the memory
     CaptureTranscript(capture_transcript::CaptureArguments),
+    /// Put a transcript's new turns on their way; what the Python program's hook ran
+    CaptureTurnDeferred(capture_transcript::DeferArguments),
+    /// Take in the history that hosts have written so far
+    Import(import::ImportArguments),
+    /// Prove that what hosts wrote is in the memory
+    Verify(import::VerifyArguments),
+    /// Show or retry what waits on its way in
+    #[command(subcommand)]
+    Spool(spool::SpoolCommand),
+    /// Print a session's conversation out of the memory
+    Transcript {
+        /// The host's session id
+        session: String,
+    },
     /// Find memories by a plain text, in the shape of a recall answer
     BankRecall(memories::BankArguments),
     /// Look for what is wrong and say what to do
@@ -78,6 +95,15 @@ enum Command {
 
 /// Parses, runs, exits. Usage errors end inside the parser with code 2.
 pub(crate) fn main() -> ExitCode {
+    // Before the parser, which would exit with 2 on a word it does not know: a host reads that as an
+    // order.
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((first, words)) = words.split_first()
+        && first == "hook"
+    {
+        let output = Output::new(false, true);
+        return crate::hook::main(words, |text| output.text(text));
+    }
     let arguments = Arguments::parse();
     let settings = match Settings::from_environment() {
         Ok(settings) => settings,
@@ -101,7 +127,9 @@ fn no_settings(arguments: &Arguments, error: &anyhow::Error) -> ExitCode {
             output.completions(*shell, &mut Arguments::command());
             ExitCode::SUCCESS
         }
-        Command::SessionStart { .. } | Command::CaptureTranscript(_) => {
+        Command::SessionStart { .. }
+        | Command::CaptureTranscript(_)
+        | Command::CaptureTurnDeferred(_) => {
             output.complain(error);
             ExitCode::SUCCESS
         }
@@ -131,6 +159,14 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
             capture_transcript::run(&arguments, settings, output);
             Ok(ExitCode::SUCCESS)
         }
+        Command::CaptureTurnDeferred(arguments) => {
+            capture_transcript::defer_new_turns(&arguments, settings, output);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Import(arguments) => import::import(&arguments, settings, output),
+        Command::Verify(arguments) => import::verify(&arguments, settings, output),
+        Command::Spool(command) => spool::run(&command, settings, output),
+        Command::Transcript { session } => transcript::run(&client(), &session, output),
         Command::Doctor => doctor::run(settings, output),
         Command::Mcp => {
             crate::mcp::serve(client(), host_session(settings)?)?;

@@ -22,6 +22,20 @@ use crate::settings::Settings;
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 const CALL_LIMIT: Duration = Duration::from_secs(30);
 const STATUS_LIMIT: Duration = Duration::from_secs(10);
+/// How long each step to the daemon may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    connect: Duration,
+    call: Duration,
+}
+
+impl Limits {
+    /// The same limit for each step.
+    pub(crate) fn all(limit: Duration) -> Self {
+        Self { connect: limit, call: limit }
+    }
+}
+
 /// Connections kept for the next call.
 const IDLE_MAX: usize = 4;
 
@@ -33,6 +47,7 @@ pub(crate) struct Client {
 
 struct Shared {
     settings: Settings,
+    limits: Limits,
     idle: Mutex<Vec<Connection>>,
 }
 
@@ -63,7 +78,11 @@ impl From<WireError> for CallError {
 
 impl Client {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { shared: Arc::new(Shared { settings, idle: Mutex::new(Vec::new()) }) }
+        Self::with_limits(settings, Limits { connect: CONNECT_LIMIT, call: CALL_LIMIT })
+    }
+
+    pub(crate) fn with_limits(settings: Settings, limits: Limits) -> Self {
+        Self { shared: Arc::new(Shared { settings, limits, idle: Mutex::new(Vec::new()) }) }
     }
 
     /// Has a call answered. With nobody listening, reads come read-only from the store and captures
@@ -87,7 +106,7 @@ impl Client {
         // back.
         let kept = self.idle().pop();
         if let Some(mut connection) = kept {
-            match connection.call(method, params, CALL_LIMIT) {
+            match connection.call(method, params, self.shared.limits.call) {
                 // The daemon was replaced since the last call. Every method may be sent twice: ids
                 // decide.
                 Err(WireError::Closed | WireError::Io(_)) => {}
@@ -95,7 +114,7 @@ impl Client {
             }
         }
         let mut connection = self.connect()?;
-        let answered = connection.call(method, params, CALL_LIMIT);
+        let answered = connection.call(method, params, self.shared.limits.call);
         Ok(self.keep(connection, answered)?)
     }
 
@@ -106,10 +125,11 @@ impl Client {
     }
 
     fn connect(&self) -> Result<Connection, CallError> {
-        let mut connection = Connection::open(self.shared.settings.home.socket(), CONNECT_LIMIT)?;
+        let limits = self.shared.limits;
+        let mut connection = Connection::open(self.shared.settings.home.socket(), limits.connect)?;
         let version = env!("CARGO_PKG_VERSION");
         let hello = json!({"protocol": PROTOCOL_VERSION, "version": version});
-        let theirs = connection.call("hello", &hello, CALL_LIMIT)?;
+        let theirs = connection.call("hello", &hello, limits.call)?;
         let protocol = theirs.at("protocol").as_u64().unwrap_or_default();
         if protocol != u64::from(PROTOCOL_VERSION) {
             let version = theirs.at("version").as_str().unwrap_or("unknown").to_owned();

@@ -234,6 +234,12 @@ fn answerer(
             Ok(json!({"ok": true}))
         }
         "spool_drain" => drain_named(&*store.wait()?, &face, &call.params),
+        "spool_show" => {
+            let name = spool_name(&call.params)?;
+            let turns = store.wait()?.drainer.preview(name);
+            let turns = turns.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
+            Ok(handlers::turns::preview(&turns))
+        }
         method => {
             let opened = store.wait()?;
             let answer = handlers::answer(&opened.engine, method, &call.params, clock::now());
@@ -256,14 +262,19 @@ fn refresh_stored(opened: &Opened, face: &Face) {
 
 /// Drains one file now, for `capture-transcript` without `--no-spawn`.
 fn drain_named(opened: &Opened, face: &Face, params: &Value) -> Result<Value, Failure> {
+    let drained = opened.drainer.drain_named(spool_name(params)?);
+    let ingested = drained.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
+    face.add_stored(ingested.stored);
+    Ok(json!(ingested))
+}
+
+/// A name comes from outside: it must not lead out of the spool.
+fn spool_name(params: &Value) -> Result<&str, Failure> {
     let name = params.get("file").and_then(Value::as_str).unwrap_or_default();
     if name.is_empty() || name.contains('/') {
         return Err(Failure::new(code::BAD_PARAMS, "`file` must be the name of a spool file"));
     }
-    let drained = opened.drainer.drain_named(name);
-    let ingested = drained.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
-    face.add_stored(ingested.stored);
-    Ok(json!(ingested))
+    Ok(name)
 }
 
 /// Tells whether an error is about the store or its key.

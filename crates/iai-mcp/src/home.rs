@@ -65,12 +65,26 @@ impl Home {
         self.root.join(".crypto.key")
     }
 
+    /// How far each transcript was read.
+    pub(crate) fn capture_state(&self) -> PathBuf {
+        self.root.join(".capture-state")
+    }
+
+    /// The user's choices.
+    pub(crate) fn config_file(&self) -> PathBuf {
+        self.root.join("config.json")
+    }
+
     pub(crate) fn logs(&self) -> PathBuf {
         self.root.join("logs")
     }
 
     pub(crate) fn daemon_log(&self) -> PathBuf {
         self.logs().join("daemon.log")
+    }
+
+    pub(crate) fn hook_log(&self) -> PathBuf {
+        self.logs().join("hook.log")
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
+use jiff::Timestamp;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::home::{FILE_MODE, ensure_private_folder};
@@ -30,6 +31,15 @@ pub(crate) fn to_file(path: &Path) -> anyhow::Result<Logging> {
     // Only tests set two; the first one stays.
     tracing::subscriber::set_global_default(subscriber).ok();
     Ok(Logging)
+}
+
+/// Appends one line to a log without taking part in the process's own; failing to is no failure.
+pub(crate) fn note(path: &Path, sentence: &str, now: Timestamp) {
+    let Some(folder) = path.parent() else { return };
+    let written = ensure_private_folder(folder)
+        .and_then(|()| CappedFile::open(path))
+        .and_then(|mut log| log.write(format!("{now} {sentence}\n").as_bytes()));
+    drop(written);
 }
 
 struct CappedFile {

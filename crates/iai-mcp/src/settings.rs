@@ -1,13 +1,17 @@
-//! What the environment says: the only reader of it.
+//! What the environment and the config file say: the only reader of either.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::Deserialize;
 use thiserror::Error;
 
 use crate::home::Home;
 
 const IDLE_SHUTDOWN_SECS: u64 = 1800;
+const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Everything a run can be told from outside. Never printed: it may hold the passphrase.
 #[derive(Clone)]
@@ -21,6 +25,21 @@ pub(crate) struct Settings {
     pub(crate) host_session: Option<String>,
     /// The user does not want colours.
     pub(crate) is_colour_off: bool,
+    /// Where the hosts keep their files; `None` when HOME is not set.
+    pub(crate) user_home: Option<PathBuf>,
+    /// Tell the assistant what is known about a prompt, unasked.
+    pub(crate) recall_on_prompt: bool,
+    /// Folders whose sessions are not captured.
+    pub(crate) switched_off: Vec<String>,
+}
+
+/// What the config file may hold; other keys are somebody else's.
+#[derive(Default, Deserialize)]
+struct Config {
+    #[serde(default)]
+    recall_on_prompt: bool,
+    #[serde(default)]
+    ignore: Vec<String>,
 }
 
 /// A setting that cannot be used.
@@ -45,6 +64,9 @@ impl Settings {
     }
 
     /// Reads from any lookup; an empty value counts as unset.
+    ///
+    /// A config file that cannot be read counts as absent: a hook has nobody to complain to, and
+    /// `doctor` tells.
     fn from_lookup(get: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let root = match (get("IAI_MCP_STORE"), get("HOME")) {
             (Some(store), _) => absolute("IAI_MCP_STORE", store)?,
@@ -54,14 +76,36 @@ impl Settings {
         let socket = get("IAI_DAEMON_SOCKET_PATH")
             .map(|path| absolute("IAI_DAEMON_SOCKET_PATH", path))
             .transpose()?;
+        let home = Home::new(root, socket);
+        let config = read_config(&home.config_file()).unwrap_or_default();
         Ok(Self {
-            home: Home::new(root, socket),
+            home,
             passphrase: get("IAI_MCP_CRYPTO_PASSPHRASE"),
             idle_shutdown: idle_shutdown(get("IAI_DAEMON_IDLE_SHUTDOWN_SECS"))?,
             host_session: get("CLAUDE_CODE_SESSION_ID"),
             is_colour_off: get("NO_COLOR").is_some(),
+            user_home: get("HOME").map(PathBuf::from),
+            recall_on_prompt: config.recall_on_prompt,
+            switched_off: config.ignore,
         })
     }
+}
+
+/// Returns the config file's content, or what is wrong with it.
+pub(crate) fn check_config(path: &Path) -> Result<(), String> {
+    read_config(path).map(drop)
+}
+
+fn read_config(path: &Path) -> Result<Config, String> {
+    let mut text = String::new();
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Config::default()),
+        Err(error) => return Err(format!("{}: {error}", path.display())),
+    };
+    let read = file.take(CONFIG_BYTES_MAX).read_to_string(&mut text);
+    read.map_err(|error| format!("{}: {error}", path.display()))?;
+    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// A relative path would mean another store in every folder a hook happens to run in.

@@ -8,25 +8,30 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use super::privacy::is_ignored;
+
 const FOLDERS_UP_MAX: usize = 64;
 const POINTER_BYTES_MAX: u64 = 4096;
 
-/// The projects of a few folders, each looked up once.
-pub(super) struct Projects(BTreeMap<String, String>);
+/// The projects of a few folders, each looked up once; `None` for a folder that is switched off.
+pub(super) struct Projects(BTreeMap<String, Option<String>>);
 
 impl Projects {
-    pub(super) fn of<'a>(folders: impl Iterator<Item = &'a str>) -> Self {
+    pub(super) fn of<'a>(folders: impl Iterator<Item = &'a str>, switched_off: &[String]) -> Self {
         let mut projects = BTreeMap::new();
         for folder in folders {
             if !projects.contains_key(folder) {
-                projects.insert(folder.to_owned(), project_of(Path::new(folder)));
+                let path = Path::new(folder);
+                let project = (!is_ignored(path, switched_off)).then(|| project_of(path));
+                projects.insert(folder.to_owned(), project);
             }
         }
         Self(projects)
     }
 
-    pub(super) fn get<'a>(&'a self, folder: &'a str) -> &'a str {
-        self.0.get(folder).map_or(folder, String::as_str)
+    /// Returns the project of one of the folders, unless it is switched off.
+    pub(super) fn get(&self, folder: &str) -> Option<&str> {
+        self.0.get(folder)?.as_deref()
     }
 }
 

@@ -1,50 +1,198 @@
-//! Reads a transcript file line by line and keeps the turns.
+//! Reads a transcript turn by turn, in constant memory, from any place in it.
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
+use std::time::Instant;
 
 use iai_wire::{Line, LineReader};
 
-use crate::host::{Turn, read_line};
+use super::cursor::Cursor;
+use crate::host::{self, HostKind, Layout, LineParser, Meaning, Source, Turn};
 
-/// The turns of one transcript.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// What is looked at to tell whose file it is.
+const HEAD_BYTES: u64 = 64 * 1024;
+
+/// A turn with its place among all turns of its file, counted from 0.
+pub(crate) type Placed = (u64, Turn);
+
+/// The turns of one transcript, or the last of them.
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
-    /// Each turn with its place among all turns of the file, counted from 0.
-    pub(crate) turns: Vec<(u64, Turn)>,
+    pub(crate) turns: Vec<Placed>,
     /// Turns that came before the ones kept.
     pub(crate) n_older: u64,
-    /// Lines too long to hold.
+    /// Lines too long to hold, or not readable at all.
     pub(crate) n_unreadable: u64,
 }
 
-/// Reads the last `n_turns_max` turns. A half-written last line is passed over: the next capture
-/// finds it whole.
+/// How much of a transcript one call may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Budget {
+    /// Stop at this time, wherever that is; the next call goes on.
+    pub(crate) until: Option<Instant>,
+    pub(crate) n_turns_max: usize,
+}
+
+/// What to do with a last line that has no newline.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tail {
+    /// The file is still written to: half a line is left for the next call.
+    Leave,
+    /// The file is whole: what can be read of it is read.
+    Take,
+}
+
+/// Whether to read on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    On,
+    Stop,
+}
+
+/// Reads the last `n_turns_max` turns of a whole file.
 pub(crate) fn read_transcript(path: &Path, n_turns_max: usize) -> io::Result<Transcript> {
-    let mut lines = LineReader::new(BufReader::with_capacity(64 * 1024, File::open(path)?));
-    let mut turns = VecDeque::new();
-    let mut transcript = Transcript::default();
-    let mut n_turns: u64 = 0;
-    while let Some(line) = lines.next_line()? {
-        let turn = match line {
-            Line::Whole(bytes) | Line::Unended(bytes) => read_line(bytes),
-            Line::TooLong { .. } => {
-                transcript.n_unreadable += 1;
-                None
+    let mut last = VecDeque::new();
+    let mut n_older = 0;
+    let n_unreadable = each_turn(path, |placed| {
+        last.push_back(placed);
+        if n_turns_max < last.len() {
+            last.pop_front();
+            n_older += 1;
+        }
+        Flow::On
+    })?;
+    Ok(Transcript { turns: last.into(), n_older, n_unreadable })
+}
+
+/// Hands every turn of a whole file to `each`, compressed or not, whatever its layout. Returns how
+/// many lines could not be read.
+pub(crate) fn each_turn(path: &Path, mut each: impl FnMut(Placed) -> Flow) -> io::Result<u64> {
+    let source = source_of(path)?;
+    if source.layout == Layout::Whole {
+        let turns = host::read_whole(&source, path).map_err(io::Error::other)?;
+        for placed in (0..).zip(turns) {
+            if each(placed) == Flow::Stop {
+                break;
             }
-        };
-        let Some(turn) = turn else { continue };
-        turns.push_back((n_turns, turn));
-        n_turns += 1;
-        if n_turns_max < turns.len() {
-            turns.pop_front();
-            transcript.n_older += 1;
+        }
+        return Ok(0);
+    }
+    let lines = LineReader::new(host::open_lines(path)?);
+    let mut reading = Reading::new(lines, LineParser::new(&source), 0);
+    while reading.step(Tail::Take, &mut each)? == Flow::On {}
+    let held = reading.parser.finish();
+    reading.hand_on(held, &mut each);
+    Ok(reading.n_unreadable)
+}
+
+/// Reads what a growing file gained since `cursor`, and moves the cursor behind it.
+///
+/// The cursor stops where the parser is settled: what still waits for a later line is read again.
+pub(crate) fn read_growth(
+    file: &mut File,
+    path: &Path,
+    cursor: &mut Cursor,
+    budget: Budget,
+) -> io::Result<Transcript> {
+    let source = source_of(path)?;
+    if source.layout == Layout::Whole {
+        return read_rewritten(file, path, &source, cursor);
+    }
+    let start = cursor.offset;
+    file.seek(SeekFrom::Start(start))?;
+    let lines = LineReader::new(BufReader::with_capacity(BUFFER_BYTES, file));
+    let parser = LineParser::resume(&source, &cursor.memo);
+    let mut reading = Reading::new(lines, parser, cursor.n_turns);
+    let mut turns = Vec::new();
+    let mut each = |placed| {
+        turns.push(placed);
+        Flow::On
+    };
+    loop {
+        if reading.parser.is_settled() {
+            cursor.offset = start + reading.lines.n_bytes_ended();
+            cursor.n_turns = reading.n_turns;
+        }
+        let is_late = budget.until.is_some_and(|until| until <= Instant::now());
+        let is_full = budget.n_turns_max <= usize::try_from(reading.n_read).unwrap_or(usize::MAX);
+        if is_late || is_full || reading.step(Tail::Leave, &mut each)? == Flow::Stop {
+            break;
         }
     }
-    transcript.turns = turns.into();
-    Ok(transcript)
+    // What the parser remembers always belongs to its last settled line, as the cursor does.
+    cursor.memo = reading.parser.memo();
+    Ok(Transcript { turns, n_older: 0, n_unreadable: reading.n_unreadable })
+}
+
+/// A document is rewritten, never appended to: all of it is new, and what was there is known by id.
+fn read_rewritten(
+    file: &File,
+    path: &Path,
+    source: &Source,
+    cursor: &mut Cursor,
+) -> io::Result<Transcript> {
+    let turns = host::read_whole(source, path).map_err(io::Error::other)?;
+    cursor.offset = file.metadata()?.len();
+    cursor.n_turns = turns.len() as u64;
+    Ok(Transcript { turns: (0..).zip(turns).collect(), n_older: 0, n_unreadable: 0 })
+}
+
+/// A pass over the lines of one file.
+struct Reading<R> {
+    lines: LineReader<R>,
+    parser: LineParser,
+    /// Turns of the file so far, those of earlier passes included.
+    n_turns: u64,
+    /// Turns of this pass.
+    n_read: u64,
+    n_unreadable: u64,
+}
+
+impl<R: BufRead> Reading<R> {
+    fn new(lines: LineReader<R>, parser: LineParser, n_turns: u64) -> Self {
+        Self { lines, parser, n_turns, n_read: 0, n_unreadable: 0 }
+    }
+
+    /// Reads one line. Returns `Stop` at the end, or when `each` says so.
+    fn step(&mut self, tail: Tail, each: &mut impl FnMut(Placed) -> Flow) -> io::Result<Flow> {
+        let meanings = match self.lines.next_line()? {
+            None => return Ok(Flow::Stop),
+            Some(Line::Unended(_)) if tail == Tail::Leave => return Ok(Flow::Stop),
+            Some(Line::Whole(bytes) | Line::Unended(bytes)) => self.parser.read(bytes),
+            Some(Line::TooLong { .. }) => vec![Meaning::Unreadable],
+        };
+        Ok(self.hand_on(meanings, each))
+    }
+
+    fn hand_on(&mut self, meanings: Vec<Meaning>, each: &mut impl FnMut(Placed) -> Flow) -> Flow {
+        for meaning in meanings {
+            match meaning {
+                Meaning::Nobody(_) => {}
+                Meaning::Unreadable => self.n_unreadable += 1,
+                Meaning::Turn(turn) => {
+                    let place = self.n_turns;
+                    self.n_turns += 1;
+                    self.n_read += 1;
+                    if each((place, *turn)) == Flow::Stop {
+                        return Flow::Stop;
+                    }
+                }
+            }
+        }
+        Flow::On
+    }
+}
+
+/// Tells whose file it is. A file nobody claims is read as the oldest format, which finds nothing in
+/// it that is not there.
+fn source_of(path: &Path) -> io::Result<Source> {
+    let mut head = Vec::new();
+    host::open_lines(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    let recognised = host::recognise(path, &head);
+    Ok(recognised.unwrap_or_else(|_| Source::lines(HostKind::ClaudeCode)))
 }
 
 #[cfg(test)]
@@ -52,13 +200,13 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, n_turns_max: usize, want: &[(u64, &str)], n_older: u64) {
+    fn check(text: &[u8], n_turns_max: usize, want: &[(u64, &str)], n_older: u64) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         std::fs::write(&path, text).unwrap();
         let transcript = read_transcript(&path, n_turns_max).unwrap();
         let got: Vec<_> =
-            transcript.turns.iter().map(|(index, turn)| (*index, turn.text.as_str())).collect();
+            transcript.turns.iter().map(|(place, turn)| (*place, turn.text.as_str())).collect();
         assert_eq!((got.as_slice(), transcript.n_older), (want, n_older));
     }
 
@@ -69,25 +217,18 @@ mod tests {
     #[test]
     fn the_newest_turns_are_kept_with_their_places() {
         let text = [turn("a"), "not json\n".into(), "[1]\n".into(), turn("b"), turn("c")].concat();
-        check(&text, 200, &[(0, "a"), (1, "b"), (2, "c")], 0);
-        check(&text, 2, &[(1, "b"), (2, "c")], 1);
-        check(&text, 0, &[], 3);
-        check("", 200, &[], 0);
+        check(text.as_bytes(), 200, &[(0, "a"), (1, "b"), (2, "c")], 0);
+        check(text.as_bytes(), 2, &[(1, "b"), (2, "c")], 1);
+        check(text.as_bytes(), 0, &[], 3);
+        check(b"", 200, &[], 0);
     }
 
     #[test]
-    fn half_a_line_waits_for_its_other_half() {
-        check(&format!("{}{{\"type\":\"user\",\"mess", turn("a")), 200, &[(0, "a")], 0);
-    }
-
-    #[test]
-    fn bytes_that_are_not_text_cost_only_their_line() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.jsonl");
+    fn rubbish_costs_only_its_own_line() {
         let mut bytes = b"\xff\xfe\x00\n".to_vec();
         bytes.extend("[".repeat(100_000).bytes().chain(*b"\n"));
         bytes.extend(turn("kept").bytes());
-        std::fs::write(&path, bytes).unwrap();
-        assert_eq!(read_transcript(&path, 9).unwrap().turns.len(), 1);
+        check(&bytes, 9, &[(0, "kept")], 0);
+        check(format!("{}{{\"type\":\"user\",\"mess", turn("a")).as_bytes(), 9, &[(0, "a")], 0);
     }
 }

@@ -7,7 +7,10 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::output::Output;
-use crate::capture::{Captured, Transcript, capture_transcript, nudge_daemon, read_transcript};
+use crate::capture::{
+    Budget, Captured, Told, Transcript, capture_new_turns, capture_transcript, nudge_daemon,
+    read_transcript,
+};
 use crate::client::Client;
 use crate::clock;
 use crate::fields::Fields as _;
@@ -26,6 +29,29 @@ pub(super) struct CaptureArguments {
     /// Only write the spool file and return; a running daemon picks it up
     #[arg(long)]
     no_spawn: bool,
+}
+
+#[derive(Args)]
+pub(super) struct DeferArguments {
+    /// The host's session id
+    #[arg(long)]
+    session_id: String,
+    /// The transcript file
+    #[arg(long)]
+    transcript_path: PathBuf,
+    /// Take at most N turns; the next call goes on
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    max_turns_per_call: usize,
+}
+
+/// Takes what the transcript gained since the last call. Prints nothing.
+pub(super) fn defer_new_turns(arguments: &DeferArguments, settings: &Settings, output: &Output) {
+    let told = Told { session: Some(&arguments.session_id), cwd: None };
+    let budget = Budget { until: None, n_turns_max: arguments.max_turns_per_call };
+    let path = &arguments.transcript_path;
+    if let Err(error) = capture_new_turns(settings, path, &told, budget, clock::now()) {
+        output.complain(&error.context("capture-turn-deferred"));
+    }
 }
 
 pub(super) fn run(arguments: &CaptureArguments, settings: &Settings, output: &Output) {
@@ -47,8 +73,7 @@ fn defer(arguments: &CaptureArguments, settings: &Settings) -> anyhow::Result<Va
         Err(error) if error.kind() == io::ErrorKind::NotFound => Transcript::default(),
         Err(error) => return Err(unreadable(arguments, error)),
     };
-    let captured =
-        capture_transcript(&settings.home, &arguments.session_id, &transcript, clock::now())?;
+    let captured = capture_transcript(settings, &told(arguments), &transcript, clock::now())?;
     nudge_daemon(&settings.home);
     Ok(deferred(&captured))
 }
@@ -80,8 +105,7 @@ fn store_now(arguments: &CaptureArguments, settings: &Settings) -> anyhow::Resul
         }
         Err(error) => return Err(unreadable(arguments, error)),
     };
-    let captured =
-        capture_transcript(&settings.home, &arguments.session_id, &transcript, clock::now())?;
+    let captured = capture_transcript(settings, &told(arguments), &transcript, clock::now())?;
     let name = captured.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let client = Client::new(settings.clone());
     match client.call_daemon("spool_drain", &json!({"file": name})) {
@@ -101,6 +125,10 @@ fn store_now(arguments: &CaptureArguments, settings: &Settings) -> anyhow::Resul
 /// The contract's counts; nothing is ever skipped.
 fn counts(inserted: u64, reinforced: u64, errors: u64) -> Value {
     json!({"inserted": inserted, "reinforced": reinforced, "skipped": 0, "errors": errors})
+}
+
+fn told(arguments: &CaptureArguments) -> Told<'_> {
+    Told { session: Some(&arguments.session_id), cwd: None }
 }
 
 fn unreadable(arguments: &CaptureArguments, error: io::Error) -> anyhow::Error {

@@ -56,6 +56,19 @@ impl Output {
         writeln!(io::stderr().lock(), "iai-mcp: {text}").ok();
     }
 
+    /// Shows how far something is, on a terminal only.
+    pub(crate) fn progress(&self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        if stderr.is_terminal() {
+            write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush()).ok();
+        }
+    }
+
+    /// Clears the line that showed it.
+    pub(crate) fn end_progress(&self) {
+        self.progress("");
+    }
+
     pub(crate) fn completions(&self, shell: clap_complete::Shell, command: &mut clap::Command) {
         let mut script = Vec::new();
         clap_complete::generate(shell, command, "iai-mcp", &mut script);

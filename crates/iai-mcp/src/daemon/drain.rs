@@ -4,7 +4,7 @@
 //! delivery is a no-op.
 
 mod files;
-mod turns;
+pub(super) mod turns;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use iai_memory::{Ingested, MemoryEngine, SpoolBatch};
+use anyhow::Context as _;
+use iai_memory::{IncomingTurn, Ingested, MemoryEngine, SpoolBatch};
 use iai_wire::{OpeningKey, SpoolItem, SpoolReader, count_events};
 use jiff::{SignedDuration, Timestamp};
 
@@ -112,6 +113,25 @@ impl Drainer {
             Outcome::NotOurs => anyhow::bail!("{name} is sealed to another store or is newer"),
             Outcome::Stopped => anyhow::bail!("the daemon is stopping; {name} waits in the spool"),
         }
+    }
+
+    /// Reads one file without storing anything, for a person who wants to see what waits.
+    pub(super) fn preview(&self, name: &str) -> anyhow::Result<Vec<IncomingTurn>> {
+        let file = File::open(self.folder.join(name)).with_context(|| format!("opening {name}"))?;
+        let mut reader = SpoolReader::new(BufReader::new(file), Some(&self.key));
+        let mut append = Append::default();
+        let mut batch = empty_batch(name);
+        while let Some(item) = reader.next_item()? {
+            match item {
+                SpoolItem::Header(header) => append = Append::begin(header),
+                SpoolItem::Event(event) => append.take(&event, &mut batch, clock::now()),
+                SpoolItem::Bad { .. } => {}
+                SpoolItem::Newer { .. } | SpoolItem::ForeignSeal => {
+                    anyhow::bail!("{name} is sealed to another store or is newer")
+                }
+            }
+        }
+        Ok(batch.turns)
     }
 
     fn drain_file(&self, path: &Path, name: &str) -> anyhow::Result<Outcome> {

@@ -3,10 +3,11 @@
 //! Knows neither sockets nor threads, so that a client may use it read-only while no daemon runs.
 
 mod parameters;
+pub(super) mod turns;
 
 use iai_memory::{
-    BriefAsk, CaptureAsk, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, ShelfFilter,
-    StructuralAsk, Tier,
+    BriefAsk, CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role,
+    ShelfFilter, StructuralAsk, Tier,
 };
 use iai_wire::code;
 use jiff::Timestamp;
@@ -69,6 +70,10 @@ pub(crate) fn answer(
             let start = usize::try_from(given.count("start", 0)?).unwrap_or(usize::MAX);
             reply(engine.show(&given.text("id")?, start))
         }
+        "session_turns" => session_turns(engine, &given),
+        "turns_store" => turns::store(engine, parameters, now),
+        "turns_check" => turns::check(engine, parameters, now),
+        "spool_receipts" => spool_receipts(engine),
         "profile_get" => match given.optional_text("knob")? {
             Some(knob) => Ok(engine.profile_knob(&knob)?),
             None => Ok(engine.profile()?),
@@ -91,7 +96,10 @@ pub(crate) fn answer(
 
 /// Tells whether a method changes the store, so that nobody tries it while no daemon runs.
 pub(crate) fn is_write(method: &str) -> bool {
-    matches!(method, "memory_capture" | "memory_contradict" | "memory_reinforce" | "profile_set")
+    matches!(
+        method,
+        "memory_capture" | "memory_contradict" | "memory_reinforce" | "profile_set" | "turns_store"
+    )
 }
 
 fn reply<T: Serialize>(result: Result<T, MemoryError>) -> Result<Value, Failure> {
@@ -104,6 +112,10 @@ fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Resu
         cue: given.text("cue")?,
         budget_tokens: given.count("budget_tokens", RECALL_BUDGET)?.min(BUDGET_MAX),
         project: given.optional_text("project")?,
+        certainty: match given.flag("only_confident")? {
+            true => Certainty::OnlyConfident,
+            false => Certainty::Any,
+        },
     };
     reply(engine.recall(&ask, now))
 }
@@ -163,6 +175,25 @@ fn search(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failur
 fn list(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
     let found = engine.list(&shelf_filter(given)?, limit(given)?)?;
     Ok(json!({"count": found.len(), "memories": found}))
+}
+
+fn session_turns(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+    let skip = usize::try_from(given.count("skip", 0)?).unwrap_or(usize::MAX);
+    let turns = engine.session_turns(&given.text("session")?, skip, limit(given)?)?;
+    Ok(json!({"turns": turns}))
+}
+
+fn spool_receipts(engine: &MemoryEngine) -> Result<Value, Failure> {
+    let mut files = serde_json::Map::new();
+    for receipt in engine.receipts_waiting()? {
+        let told = json!({
+            "attempts": receipt.attempts,
+            "next_attempt_at": receipt.next_attempt_at.map(|at| at.to_string()),
+            "last_error": receipt.last_error,
+        });
+        files.insert(receipt.file, told);
+    }
+    Ok(json!({"files": files}))
 }
 
 fn events(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {

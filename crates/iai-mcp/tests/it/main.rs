@@ -14,6 +14,8 @@ mod cli;
 mod crash;
 mod daemon;
 mod founding;
+mod history;
+mod hooks;
 mod load;
 mod protocol;
 mod secrecy;

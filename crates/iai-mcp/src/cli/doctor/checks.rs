@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Check;
 use crate::client::{CallError, Client, check_store, key_status};
 use crate::fields::Fields as _;
-use crate::settings::Settings;
+use crate::settings::{Settings, check_config};
 
 const FREE_MIB_MIN: u64 = 256;
 const LOG_MIB_WARN: u64 = 16;
@@ -19,6 +19,7 @@ pub(super) fn all(settings: &Settings) -> Vec<Check> {
     let status = client.status();
     vec![
         folder(settings),
+        config(settings),
         key(settings),
         store_files(settings),
         socket_path(settings),
@@ -56,6 +57,16 @@ fn folder(settings: &Settings) -> Check {
             format!("chmod 700 {}", root.display()),
         ),
         Ok(_) => Check::pass(NAME, format!("{} is yours alone", root.display())),
+    }
+}
+
+fn config(settings: &Settings) -> Check {
+    const NAME: &str = "config file";
+    let path = settings.home.config_file();
+    match check_config(&path) {
+        Ok(()) if path.exists() => Check::pass(NAME, path.display().to_string()),
+        Ok(()) => Check::pass(NAME, "none; the defaults hold"),
+        Err(error) => Check::warn(NAME, error, "the defaults hold until it is mended"),
     }
 }
 

@@ -47,6 +47,15 @@ impl<'a> Parameters<'a> {
         }
     }
 
+    pub(super) fn flag(&self, name: &str) -> Result<bool, Failure> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(value) => {
+                value.as_bool().ok_or_else(|| wrong(&format!("`{name}` must be true or false")))
+            }
+        }
+    }
+
     pub(super) fn texts(&self, name: &str) -> Result<Vec<String>, Failure> {
         let complaint = || wrong(&format!("`{name}` must be a list of strings"));
         let list = self.value(name)?.as_array().ok_or_else(complaint)?;

@@ -1,0 +1,149 @@
+//! How far a transcript was read, so that the next hook goes on from there.
+//!
+//! A cursor is a convenience, never the truth: without it, or with an old one, turns are delivered
+//! again, and a second delivery is a no-op.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::home::{FILE_MODE, Home, ensure_private_folder};
+
+const CURSOR_BYTES_MAX: u64 = 64 * 1024;
+/// How much of what was read last is compared before going on.
+const TAIL_BYTES: u64 = 256;
+
+/// Where to go on in one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cursor {
+    /// Which file, as the system names it: a replaced file is another one.
+    device: u64,
+    inode: u64,
+    /// Everything before this byte was delivered.
+    pub(crate) offset: u64,
+    /// Turns before it, which number the ones that follow.
+    pub(crate) n_turns: u64,
+    /// What the host's parser remembers between lines.
+    pub(crate) memo: String,
+    /// Hash of the bytes just before `offset`: a file that was rewritten in place is another one.
+    tail: String,
+}
+
+impl Cursor {
+    /// Returns where to go on in `file`, or the start when it is not the file it was.
+    pub(crate) fn load(home: &Home, path: &Path, file: &mut File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        let start = Self { device: metadata.dev(), inode: metadata.ino(), ..Self::default() };
+        let Some(known) = read(&cursor_path(home, path)) else { return Ok(start) };
+        let is_same = known.device == start.device
+            && known.inode == start.inode
+            && known.offset <= metadata.len()
+            && tail_hash(file, known.offset)? == known.tail;
+        Ok(if is_same { known } else { start })
+    }
+
+    /// Remembers how far `file` was read.
+    pub(crate) fn save(mut self, home: &Home, path: &Path, file: &mut File) -> io::Result<()> {
+        self.tail = tail_hash(file, self.offset)?;
+        let target = cursor_path(home, path);
+        ensure_private_folder(&home.capture_state())?;
+        let aside = target.with_extension(format!("tmp-{}", std::process::id()));
+        let mut output =
+            File::options().write(true).create(true).truncate(true).mode(FILE_MODE).open(&aside)?;
+        output.write_all(&serde_json::to_vec(&self)?)?;
+        // Not synced: after a crash the worst is an older cursor.
+        fs::rename(aside, target)
+    }
+
+    /// Tells whether the file has grown since.
+    pub(crate) fn is_behind(&self, metadata: &Metadata) -> bool {
+        self.offset < metadata.len()
+    }
+}
+
+/// Named by a hash, so that the folder does not list what was worked on.
+fn cursor_path(home: &Home, transcript: &Path) -> PathBuf {
+    let digest = Sha256::digest(transcript.as_os_str().as_encoded_bytes());
+    home.capture_state().join(format!("{}.json", hex(digest.get(..16).unwrap_or_default())))
+}
+
+fn read(path: &Path) -> Option<Cursor> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(CURSOR_BYTES_MAX).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
+fn tail_hash(file: &mut File, offset: u64) -> io::Result<String> {
+    let start = offset.saturating_sub(TAIL_BYTES);
+    let mut tail = Vec::new();
+    file.seek(SeekFrom::Start(start))?;
+    (&*file).take(offset - start).read_to_end(&mut tail)?;
+    Ok(hex(&Sha256::digest(&tail)))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixture {
+        _folder: tempfile::TempDir,
+        home: Home,
+        path: PathBuf,
+    }
+
+    impl Fixture {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let home = Home::new(folder.path().join("store"), None);
+            ensure_private_folder(home.root()).unwrap();
+            let path = folder.path().join("t.jsonl");
+            Self { _folder: folder, home, path }
+        }
+
+        fn load(&self) -> Cursor {
+            Cursor::load(&self.home, &self.path, &mut File::open(&self.path).unwrap()).unwrap()
+        }
+
+        fn save(&self, offset: u64) {
+            let cursor = Cursor { offset, n_turns: 3, ..self.load() };
+            cursor.save(&self.home, &self.path, &mut File::open(&self.path).unwrap()).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_grown_file_goes_on_and_a_replaced_one_starts_again() {
+        let fixture = Fixture::new();
+        fs::write(&fixture.path, "one\ntwo\n").unwrap();
+        assert_eq!(fixture.load().offset, 0);
+        fixture.save(8);
+        assert_eq!((fixture.load().offset, fixture.load().n_turns), (8, 3));
+        fs::write(&fixture.path, "one\ntwo\nthree\n").unwrap();
+        assert_eq!(fixture.load().offset, 8, "same bytes before the cursor");
+        fs::write(&fixture.path, "one\n").unwrap();
+        assert_eq!(fixture.load().offset, 0, "truncated");
+        fs::write(&fixture.path, "ONE\nTWO\nTHREE\n").unwrap();
+        assert_eq!(fixture.load().offset, 0, "rewritten in place");
+        fs::write(&fixture.path, "one\ntwo\n").unwrap();
+        assert_eq!(fixture.load().offset, 8);
+        fs::rename(&fixture.path, fixture.path.with_extension("old")).unwrap();
+        fs::write(&fixture.path, "one\ntwo\n").unwrap();
+        assert_eq!(fixture.load().offset, 0, "another file under the same name");
+    }
+
+    #[test]
+    fn a_damaged_cursor_is_no_cursor() {
+        let fixture = Fixture::new();
+        fs::write(&fixture.path, "one\n").unwrap();
+        fixture.save(4);
+        fs::write(cursor_path(&fixture.home, &fixture.path), "{nonsense").unwrap();
+        assert_eq!(fixture.load().offset, 0);
+    }
+}

@@ -1,0 +1,80 @@
+//! What never leaves the hook: spans the user marked private, and folders the user switched off.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+/// A file of this name switches capture off for its folder and everything below.
+pub(crate) const IGNORE_FILE: &str = ".iai-mcp-ignore";
+
+const OPEN: &str = "<private>";
+const CLOSE: &str = "</private>";
+/// What stands where a private span stood.
+const MARK: &str = "[private]";
+
+/// Cuts `<private>…</private>` out of a text. An unclosed span is private to its end.
+pub(crate) fn without_private(text: &str) -> Cow<'_, str> {
+    if !has_tag(text, OPEN) {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = split_at_tag(rest, OPEN) {
+        kept.push_str(before);
+        kept.push_str(MARK);
+        rest = split_at_tag(after, CLOSE).map_or("", |(_, behind)| behind);
+    }
+    kept.push_str(rest);
+    Cow::Owned(kept)
+}
+
+/// Tells whether the user switched capture off here or above, by a file or a setting.
+pub(crate) fn is_ignored(folder: &Path, switched_off: &[String]) -> bool {
+    let by_setting = switched_off.iter().any(|path| folder.starts_with(path));
+    by_setting || folder.ancestors().any(|folder| folder.join(IGNORE_FILE).exists())
+}
+
+fn has_tag(text: &str, tag: &str) -> bool {
+    split_at_tag(text, tag).is_some()
+}
+
+/// Tags are ASCII, so that a byte-wise comparison without case never cuts a character.
+fn split_at_tag<'a>(text: &'a str, tag: &str) -> Option<(&'a str, &'a str)> {
+    let at = text
+        .as_bytes()
+        .windows(tag.len())
+        .position(|window| window.eq_ignore_ascii_case(tag.as_bytes()))?;
+    Some((text.get(..at)?, text.get(at + tag.len()..)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, want: &str) {
+        assert_eq!(without_private(text), want);
+    }
+
+    #[test]
+    fn private_spans_are_cut_out() {
+        check("nothing here", "nothing here");
+        check("a <private>b</private> c", "a [private] c");
+        check("<PRIVATE>b</Private>", "[private]");
+        check("é<private>ü</private>ß<private>x</private>", "é[private]ß[private]");
+        check("open <private>to the end", "open [private]");
+        check("a </private> b", "a </private> b");
+        check("<private><private>x</private>y</private>", "[private]y</private>");
+    }
+
+    #[test]
+    fn a_folder_is_off_by_file_or_setting_and_so_is_what_lies_below() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("a/b");
+        std::fs::create_dir_all(&below).unwrap();
+        assert!(!is_ignored(&below, &[]));
+        assert!(is_ignored(&below, &[folder.path().join("a").to_string_lossy().into_owned()]));
+        assert!(!is_ignored(&below, &[folder.path().join("aa").to_string_lossy().into_owned()]));
+        std::fs::write(folder.path().join(IGNORE_FILE), "").unwrap();
+        assert!(is_ignored(&below, &[]));
+    }
+}

@@ -1,0 +1,146 @@
+//! `import` and `verify --transcripts`: history in, and the proof that it is in.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::output::Output;
+use crate::client::Client;
+use crate::exit::Exit;
+use crate::import::{Purpose, Selection, Source, Tally, Work, find_sources, take_source};
+use crate::settings::Settings;
+
+const PROGRESS_EVERY: Duration = Duration::from_millis(200);
+
+#[derive(Args)]
+pub(super) struct ImportArguments {
+    /// Files or folders: transcripts, spool files, conversations.json; none means every host found
+    paths: Vec<PathBuf>,
+    /// Only this host: claude-code, codex, …
+    #[arg(long)]
+    host: Option<String>,
+    /// Only turns said since this time or date
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+}
+
+#[derive(Args)]
+pub(super) struct VerifyArguments {
+    /// Compare the store with every transcript still on disk
+    #[arg(long, required = true)]
+    transcripts: bool,
+    /// Only these files or folders
+    paths: Vec<PathBuf>,
+}
+
+pub(super) fn import(
+    arguments: &ImportArguments,
+    settings: &Settings,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let since = arguments.since.as_deref().map(parse_time).transpose()?;
+    let selection = Selection { paths: &arguments.paths, host: arguments.host.as_deref() };
+    let sources = find_sources(settings.user_home.as_deref(), &selection)?;
+    let tally = take_all(&sources, Purpose::Store, since, settings, output)?;
+    let told = json!({
+        "files": tally.n_files,
+        "found": tally.n_found,
+        "stored": tally.n_stored,
+        "known": tally.n_known,
+        "set_aside": tally.n_problems,
+        "problems": tally.problems,
+    });
+    output.show(&told, |_| {
+        let mut lines = vec![format!(
+            "{} files · {} turns found · {} stored · {} already known · {} set aside",
+            tally.n_files, tally.n_found, tally.n_stored, tally.n_known, tally.n_problems
+        )];
+        lines.extend(tally.problems.iter().map(|problem| format!("  {problem}")));
+        lines.join("\n")
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn verify(
+    arguments: &VerifyArguments,
+    settings: &Settings,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let selection = Selection { paths: &arguments.paths, host: None };
+    let sources = find_sources(settings.user_home.as_deref(), &selection)?;
+    let tally = take_all(&sources, Purpose::Verify, None, settings, output)?;
+    let is_whole = tally.n_known == tally.n_found && tally.n_problems == 0;
+    let told = json!({
+        "ok": is_whole,
+        "files": tally.n_files,
+        "turns": tally.n_found,
+        "exact": tally.n_known,
+        "problems": tally.problems,
+    });
+    output.show(&told, |_| {
+        let mut lines = vec![format!(
+            "{} of {} turns byte-exact, in {} transcripts",
+            tally.n_known, tally.n_found, tally.n_files
+        )];
+        lines.extend(tally.problems.iter().map(|problem| format!("  {problem}")));
+        lines.join("\n")
+    });
+    Ok(if is_whole { ExitCode::SUCCESS } else { Exit::Failure.into() })
+}
+
+fn take_all(
+    sources: &[Source],
+    purpose: Purpose,
+    since: Option<Timestamp>,
+    settings: &Settings,
+    output: &Output,
+) -> anyhow::Result<Tally> {
+    let client = Client::new(settings.clone());
+    let begun = Instant::now();
+    let shown_at = Cell::new(begun);
+    let n_files = sources.len();
+    let watch = |tally: &Tally| {
+        if PROGRESS_EVERY <= shown_at.get().elapsed() {
+            shown_at.set(Instant::now());
+            output.progress(&progress(tally, n_files, begun.elapsed()));
+        }
+    };
+    let work = Work { settings, client: &client, purpose, since, watch: &watch };
+    let mut tally = Tally::default();
+    for source in sources {
+        take_source(&work, source, &mut tally)
+            .with_context(|| format!("taking in {}", source.path().display()))?;
+    }
+    output.end_progress();
+    Ok(tally)
+}
+
+/// The rest is guessed from the files that are done; files differ, so it is only a guess.
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
+fn progress(tally: &Tally, n_files: usize, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64().max(0.001);
+    let share = (tally.n_files as f64 / n_files.max(1) as f64).clamp(0.001, 1.0);
+    format!(
+        "{} of {n_files} files · {} turns · {:.0} turns/s · about {:.0} s left",
+        tally.n_files,
+        tally.n_found,
+        tally.n_found as f64 / seconds,
+        seconds / share - seconds
+    )
+}
+
+fn parse_time(text: &str) -> anyhow::Result<Timestamp> {
+    let date = || {
+        let date: jiff::civil::Date = text.parse().ok()?;
+        Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+    };
+    text.parse().ok().or_else(date).with_context(|| {
+        format!("--since is `{text}`; give a date like 2026-05-01 or a time like 2026-05-01T10:00Z")
+    })
+}

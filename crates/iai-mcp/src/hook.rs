@@ -1,0 +1,93 @@
+//! `iai-mcp hook <event> --host <host>`: what a host runs at its events.
+//!
+//! A hook cannot hurt its host: it has a deadline of its own, no store, no model, no child, and exits
+//! 0 on every path, a panic and a wrong command line included. Claude Code reads any exit code of 2
+//! as an order to stop.
+
+mod event;
+mod payload;
+mod speech;
+
+use std::io::Read as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::capture::{Budget, Told, capture_new_turns};
+use crate::clock;
+use crate::log;
+use crate::settings::Settings;
+use event::{Event, Host};
+use payload::Payload;
+
+/// A payload carries at most a prompt and an answer.
+const PAYLOAD_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// Runs one hook with the words after `hook`.
+///
+/// `say` prints what the host is to be told; it is called at most once.
+pub(crate) fn main(words: &[String], say: impl FnOnce(&str)) -> ExitCode {
+    // A panic must not print: some hosts show a hook's stderr to the model.
+    std::panic::set_hook(Box::new(|_| {}));
+    let begun = Instant::now();
+    let asked = Event::parse(words);
+    let limit = asked.as_ref().map_or(Duration::from_secs(1), |(event, _)| event.limit());
+    leave_at(limit);
+    let ran = catch_unwind(AssertUnwindSafe(|| run(asked, begun)));
+    match ran {
+        Ok(Some(text)) => say(&text),
+        Ok(None) => {}
+        Err(_) => note("the hook panicked"),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Whatever blocks, a pipe nobody closes or a dead disk, ends with the process at its deadline.
+fn leave_at(limit: Duration) {
+    let watch = thread::Builder::new().name("deadline".to_owned());
+    let watching = watch.spawn(move || {
+        thread::park_timeout(limit);
+        std::process::exit(0);
+    });
+    drop(watching);
+}
+
+/// Returns what to say. What goes wrong is written down and is nobody else's trouble.
+fn run(asked: Result<(Event, Host), String>, begun: Instant) -> Option<String> {
+    let failed = |sentence: String| {
+        note(&sentence);
+        None
+    };
+    let (event, host) = match asked {
+        Ok(asked) => asked,
+        Err(sentence) => return failed(sentence),
+    };
+    let mut text = Vec::new();
+    if let Err(error) = std::io::stdin().take(PAYLOAD_BYTES_MAX).read_to_end(&mut text) {
+        return failed(format!("reading the payload: {error}"));
+    }
+    let payload = match Payload::parse(&text) {
+        Ok(payload) => payload,
+        Err(sentence) => return failed(sentence),
+    };
+    let settings = Settings::from_environment().ok()?;
+    let meant = event::understand(event, host, payload);
+    let until = begun + event.limit() * 3 / 4;
+    for transcript in &meant.transcripts {
+        let told = Told { session: meant.session.as_deref(), cwd: meant.cwd.as_deref() };
+        let budget = Budget { until: Some(until), n_turns_max: usize::MAX };
+        let captured = capture_new_turns(&settings, transcript, &told, budget, clock::now());
+        if let Err(error) = captured {
+            note(&format!("{}: {error:#}", event.name()));
+        }
+    }
+    speech::speech(&settings, &meant)
+}
+
+/// Writes a line into the hooks' log; there is nobody else to tell.
+fn note(sentence: &str) {
+    if let Ok(settings) = Settings::from_environment() {
+        log::note(&settings.home.hook_log(), sentence, clock::now());
+    }
+}

@@ -1,0 +1,125 @@
+//! Where turns can be taken from: hosts' transcripts, data exports, spool folders.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use crate::host;
+
+/// What of a file is looked at to tell what it is.
+const HEAD_BYTES: u64 = 4096;
+const FILES_MAX: usize = 100_000;
+
+/// A file with turns in it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Transcript {
+        path: PathBuf,
+        /// A plain file a host may still append to.
+        is_growing: bool,
+    },
+    /// `conversations.json` of a ChatGPT or Claude data export.
+    Export { path: PathBuf },
+    /// A version 1 spool file.
+    Spool { path: PathBuf },
+}
+
+/// What the user asked for.
+pub(crate) struct Selection<'a> {
+    /// Only these files and folders; empty means every host found.
+    pub(crate) paths: &'a [PathBuf],
+    /// Only this host, by its stored name.
+    pub(crate) host: Option<&'a str>,
+}
+
+impl Source {
+    pub(crate) fn path(&self) -> &Path {
+        match self {
+            Self::Transcript { path, .. } | Self::Export { path } | Self::Spool { path } => path,
+        }
+    }
+
+    /// The session a file is named after, for turns that do not say theirs.
+    pub(crate) fn session(&self) -> Option<String> {
+        let name = self.path().file_name()?.to_str()?;
+        Some(name.split('.').next().unwrap_or(name).to_owned())
+    }
+}
+
+/// Finds what to take. A named file that nobody can read is an error; in a folder it is passed over.
+pub(crate) fn find_sources(
+    user_home: Option<&Path>,
+    selection: &Selection<'_>,
+) -> anyhow::Result<Vec<Source>> {
+    let mut sources = Vec::new();
+    if selection.paths.is_empty() {
+        let home = user_home.context("HOME is not set; name the files to import")?;
+        for found in host::discover(home) {
+            if selection.host.is_none_or(|host| host == found.source.host.name()) {
+                sources.push(transcript(found.path));
+            }
+        }
+        return Ok(sources);
+    }
+    for path in selection.paths {
+        let metadata =
+            fs::metadata(path).with_context(|| format!("looking at {}", path.display()))?;
+        if metadata.is_dir() {
+            gather(path, &mut sources)?;
+        } else {
+            let Some(source) = recognise(path)? else {
+                bail!("{} is no transcript, export or spool file we know", path.display());
+            };
+            sources.push(source);
+        }
+    }
+    Ok(sources)
+}
+
+fn gather(folder: &Path, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries =
+            fs::read_dir(&folder).with_context(|| format!("listing {}", folder.display()))?;
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+            if metadata.is_dir() {
+                folders.push(path);
+            } else if metadata.is_file() && sources.len() < FILES_MAX {
+                sources.extend(recognise(&path)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn recognise(path: &Path) -> anyhow::Result<Option<Source>> {
+    let mut head = Vec::new();
+    let opened =
+        host::open_lines(path).and_then(|lines| lines.take(HEAD_BYTES * 16).read_to_end(&mut head));
+    opened.with_context(|| format!("reading {}", path.display()))?;
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if name == "conversations.json" {
+        return Ok(Some(Source::Export { path: path.to_owned() }));
+    }
+    if is_spool_file(&head) {
+        return Ok(Some(Source::Spool { path: path.to_owned() }));
+    }
+    Ok(host::recognise(path, &head).ok().map(|_| transcript(path.to_owned())))
+}
+
+fn is_spool_file(head: &[u8]) -> bool {
+    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let fields: Option<serde_json::Map<_, _>> = serde_json::from_slice(first).ok();
+    fields.is_some_and(|fields| fields.contains_key("deferred_at"))
+}
+
+fn transcript(path: PathBuf) -> Source {
+    let is_growing =
+        path.extension().is_some_and(|extension| extension == "jsonl") && File::open(&path).is_ok();
+    Source::Transcript { path, is_growing }
+}
