@@ -22,7 +22,7 @@ use crate::fields::Fields as _;
 use crate::settings::Settings;
 
 /// Turns and bytes of one message to the daemon; well under a frame, escaped or not.
-const BATCH_TURNS_MAX: usize = 1000;
+const BATCH_TURNS_MAX: usize = 4000;
 const BATCH_BYTES_MAX: usize = 1024 * 1024;
 /// A single turn larger than this travels by the spool.
 const TURN_BYTES_MAX: usize = 512 * 1024;

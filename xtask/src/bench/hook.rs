@@ -1,6 +1,9 @@
 //! What a hook costs its host: wall and processor time of one capture, with the daemon down and up.
 
+use std::io::Write as _;
 use std::path::Path;
+
+use serde_json::json;
 
 use super::Contender;
 use crate::figures::{self, Times};
@@ -18,7 +21,40 @@ pub(crate) fn run(binary: &Path, n_runs: u32) -> Result<(), String> {
         ours.product.start_daemon()?;
     }
     println!("capture-transcript --no-spawn, daemon up:");
-    measure(&contenders, n_runs)
+    measure(&contenders, n_runs)?;
+    drop(contenders);
+    let mut ours = Contender::ours(binary)?;
+    println!("hook stop after each exchange of a growing session:");
+    let down = measure_stops(&ours, n_runs)?;
+    ours.product.start_daemon()?;
+    let up = measure_stops(&ours, n_runs)?;
+    let rows = [("daemon down".to_owned(), down.summary()), ("daemon up".to_owned(), up.summary())];
+    println!("{}", figures::table(&rows));
+    Ok(())
+}
+
+/// Each run adds a question and an answer to a transcript and fires the hook, as a host does.
+fn measure_stops(ours: &Contender, n_runs: u32) -> Result<Times, String> {
+    let scratch =
+        |name: &str| ours.product.scratch(name).ok_or("a bench runs in a throw-away home");
+    let (transcript, payload) = (scratch("session.jsonl")?, scratch("payload.json")?);
+    let failed = |error: std::io::Error| format!("cannot write the session: {error}");
+    let told = json!({"session_id": "bench", "transcript_path": transcript, "cwd": "/tmp"});
+    std::fs::write(&payload, told.to_string()).map_err(failed)?;
+    let mut session =
+        std::fs::File::options().create(true).append(true).open(&transcript).map_err(failed)?;
+    let mut times = Times::default();
+    for n in 0..n_runs {
+        for role in ["user", "assistant"] {
+            let line = json!({
+                "type": role, "uuid": format!("{role}-{n}"), "sessionId": "bench",
+                "message": {"role": role, "content": format!("{role} says something, time {n}")},
+            });
+            writeln!(session, "{line}").map_err(failed)?;
+        }
+        times.push(ours.product.fire_hook("stop", &payload)?);
+    }
+    Ok(times)
 }
 
 fn measure(contenders: &[Contender], n_runs: u32) -> Result<(), String> {
