@@ -1,5 +1,6 @@
 //! The command line: one file per command, one printer for all of them.
 
+mod capture_hooks;
 mod capture_transcript;
 mod crypto;
 mod daemon;
@@ -57,6 +58,9 @@ enum Command {
     /// Make or look at the key
     #[command(subcommand)]
     Crypto(crypto::CryptoCommand),
+    /// Wire hosts to this program, look at it, or take it back
+    #[command(subcommand)]
+    CaptureHooks(capture_hooks::CaptureHooksCommand),
     /// Print what a new session should know
     SessionStart {
         /// The session that begins
@@ -95,8 +99,8 @@ enum Command {
 
 /// Parses, runs, exits. Usage errors end inside the parser with code 2.
 pub(crate) fn main() -> ExitCode {
-    // Before the parser, which would exit with 2 on a word it does not know: a host reads that as an
-    // order.
+    // Before the parser, which would exit with 2 on a word it does not know: a host reads that as
+    // an order.
     let words: Vec<String> = std::env::args().skip(1).collect();
     if let Some((first, words)) = words.split_first()
         && first == "hook"
@@ -151,6 +155,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::BankRecall(arguments) => memories::bank_recall(&client(), &arguments, output),
         Command::Daemon(command) => daemon::run(command, settings, output),
         Command::Crypto(command) => crypto::run(command, settings, output),
+        Command::CaptureHooks(command) => capture_hooks::run(command, settings, output),
         Command::SessionStart { session_id } => {
             session_start::run(&client(), &session_id, output);
             Ok(ExitCode::SUCCESS)

@@ -75,6 +75,11 @@ impl Home {
         self.root.join("config.json")
     }
 
+    /// What was done to the hosts' files, so that it can be undone.
+    pub(crate) fn install_ledger(&self) -> PathBuf {
+        self.root.join("install-ledger.json")
+    }
+
     pub(crate) fn logs(&self) -> PathBuf {
         self.root.join("logs")
     }

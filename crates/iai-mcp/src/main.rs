@@ -11,6 +11,7 @@ mod home;
 mod hook;
 mod host;
 mod import;
+mod install;
 mod log;
 mod mcp;
 mod settings;

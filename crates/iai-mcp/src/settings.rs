@@ -27,6 +27,12 @@ pub(crate) struct Settings {
     pub(crate) is_colour_off: bool,
     /// Where the hosts keep their files; `None` when HOME is not set.
     pub(crate) user_home: Option<PathBuf>,
+    /// Where programs keep their settings, when not in `.config`.
+    pub(crate) config_folder: Option<PathBuf>,
+    /// Where Claude Code keeps its files, when not in `.claude`.
+    pub(crate) claude_folder: Option<PathBuf>,
+    /// Where Codex keeps its files, when not in `.codex`.
+    pub(crate) codex_folder: Option<PathBuf>,
     /// Tell the assistant what is known about a prompt, unasked.
     pub(crate) recall_on_prompt: bool,
     /// Folders whose sessions are not captured.
@@ -78,6 +84,7 @@ impl Settings {
             .transpose()?;
         let home = Home::new(root, socket);
         let config = read_config(&home.config_file()).unwrap_or_default();
+        let folder = |name| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
         Ok(Self {
             home,
             passphrase: get("IAI_MCP_CRYPTO_PASSPHRASE"),
@@ -85,6 +92,9 @@ impl Settings {
             host_session: get("CLAUDE_CODE_SESSION_ID"),
             is_colour_off: get("NO_COLOR").is_some(),
             user_home: get("HOME").map(PathBuf::from),
+            config_folder: folder("XDG_CONFIG_HOME"),
+            claude_folder: folder("CLAUDE_CONFIG_DIR"),
+            codex_folder: folder("CODEX_HOME"),
             recall_on_prompt: config.recall_on_prompt,
             switched_off: config.ignore,
         })

@@ -46,6 +46,24 @@ impl Output {
         write!(stdout, "{text}{ended}").and_then(|()| stdout.flush()).ok();
     }
 
+    /// Prints text that is not part of a JSON answer.
+    pub(crate) fn explain(&self, text: &str) {
+        if !self.is_json {
+            self.text(text);
+        }
+    }
+
+    /// Asks on stderr for a yes or no; `None` when nobody could see what they are asked about.
+    pub(crate) fn ask(&self, question: &str) -> Option<bool> {
+        if self.is_json || !io::stdin().is_terminal() {
+            return None;
+        }
+        write!(io::stderr().lock(), "{question} [y/N] ").ok();
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer).ok();
+        Some(matches!(answer.trim(), "y" | "Y" | "yes"))
+    }
+
     /// Says what failed, on stderr.
     pub(crate) fn complain(&self, error: &anyhow::Error) {
         self.remark(&chain(error));

@@ -16,6 +16,7 @@ mod daemon;
 mod founding;
 mod history;
 mod hooks;
+mod install;
 mod load;
 mod protocol;
 mod secrecy;

@@ -1,0 +1,370 @@
+//! `capture-hooks`: shows what would change in the hosts' files, asks, and wires or unwires them.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+
+use super::output::{Output, Tone};
+use crate::exit::Exit;
+use crate::install::{
+    Action, HOSTS, Host, HostFolders, Installer, Look, Means, Outlook, Program, Step, Wiring,
+};
+use crate::settings::Settings;
+
+#[derive(Clone, Copy, Subcommand)]
+pub(super) enum CaptureHooksCommand {
+    /// Make hosts send their turns here and offer them the tools
+    Install(ChangeArguments),
+    /// Show which hosts are wired
+    Status {
+        /// Which host, and whether it must be wired
+        #[arg(long, value_enum)]
+        target: Option<Target>,
+    },
+    /// Take out what install put in, byte for byte where nobody edited it since
+    Uninstall(ChangeArguments),
+}
+
+#[derive(Args, Clone, Copy)]
+pub(super) struct ChangeArguments {
+    /// Which host; without it, every host that is here
+    #[arg(long, value_enum)]
+    target: Option<Target>,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum Target {
+    Claude,
+    Codex,
+    Cursor,
+    All,
+}
+
+pub(super) fn run(
+    command: CaptureHooksCommand,
+    settings: &Settings,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let folders = &folders(settings)?;
+    let path = std::env::current_exe().context("finding this program's own path")?;
+    let program = Program::new(&path).with_context(|| {
+        format!("{} is not a path hosts can be given; move this program", path.display())
+    })?;
+    let home = &settings.home;
+    let installer = Installer { home, folders, program, now: crate::clock::now() };
+    match command {
+        CaptureHooksCommand::Install(arguments) => {
+            change(&installer, Action::Install, arguments, output)
+        }
+        CaptureHooksCommand::Uninstall(arguments) => {
+            change(&installer, Action::Uninstall, arguments, output)
+        }
+        CaptureHooksCommand::Status { target } => Ok(status(&installer, target, output)),
+    }
+}
+
+fn folders(settings: &Settings) -> anyhow::Result<HostFolders> {
+    let home = settings.user_home.clone();
+    let home = home.context("HOME is not set, so no host can be found; set HOME")?;
+    Ok(HostFolders {
+        home,
+        config: settings.config_folder.clone(),
+        claude: settings.claude_folder.clone(),
+        codex: settings.codex_folder.clone(),
+    })
+}
+
+impl Target {
+    fn hosts(self) -> Vec<Host> {
+        match self {
+            Self::Claude => vec![Host::Claude],
+            Self::Codex => vec![Host::Codex],
+            Self::Cursor => vec![Host::Cursor],
+            Self::All => HOSTS.to_vec(),
+        }
+    }
+}
+
+/// Returns the hosts that are here; a machine without any gets Claude.
+fn present(installer: &Installer<'_>) -> Vec<Host> {
+    let present = HOSTS.into_iter().filter(|host| host.is_present(installer.folders));
+    let present: Vec<Host> = present.collect();
+    if present.is_empty() { vec![Host::Claude] } else { present }
+}
+
+/// What happened to one file.
+struct Done {
+    step: Step,
+    diff: String,
+    backup: Option<String>,
+    failure: Option<String>,
+}
+
+fn change(
+    installer: &Installer<'_>,
+    action: Action,
+    arguments: ChangeArguments,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let hosts = match (arguments.target, action) {
+        (Some(target), _) => target.hosts(),
+        (None, Action::Install) => present(installer),
+        (None, Action::Uninstall) => HOSTS.to_vec(),
+    };
+    let mut all: Vec<Done> = installer.plan(action, &hosts)?.into_iter().map(Done::of).collect();
+    let has_changes = all.iter().any(|done| done.is_change());
+    for done in &all {
+        output.explain(&done.preview(output));
+    }
+    let is_agreed = has_changes && !arguments.dry_run && is_agreed(arguments, output)?;
+    if is_agreed {
+        all.iter_mut().for_each(|done| done.apply(installer, action));
+    }
+    let notes = if is_agreed { notes(installer, action, &hosts, &all) } else { Vec::new() };
+    let is_refused = has_changes && !is_agreed && !arguments.dry_run;
+    output.show(&report(action, is_agreed, &all, &notes), |_| {
+        if is_refused { "nothing was changed".to_owned() } else { summary(&all, is_agreed, &notes) }
+    });
+    let has_failed = is_refused || all.iter().any(|done| done.failure.is_some());
+    Ok(if has_failed { Exit::Failure.into() } else { ExitCode::SUCCESS })
+}
+
+/// Nobody's file is changed unless its owner said so, at the terminal or with `--yes`.
+fn is_agreed(arguments: ChangeArguments, output: &Output) -> anyhow::Result<bool> {
+    if arguments.yes {
+        return Ok(true);
+    }
+    output.ask("write these changes?").context(
+        "nothing was changed: there is no terminal to ask on; look with --dry-run, agree with \
+         --yes",
+    )
+}
+
+impl Done {
+    fn of(step: Step) -> Self {
+        let path = &step.file.path;
+        let (diff, failure) = match &step.outlook {
+            Outlook::Unchanged => (String::new(), None),
+            Outlook::Refused { refusal, .. } => {
+                (String::new(), Some(format!("{} {refusal}", path.display())))
+            }
+            Outlook::Change(change) => (change.diff(path), None),
+        };
+        Self { step, diff, backup: None, failure }
+    }
+
+    fn is_change(&self) -> bool {
+        matches!(self.step.outlook, Outlook::Change(_))
+    }
+
+    fn apply(&mut self, installer: &Installer<'_>, action: Action) {
+        let Outlook::Change(change) = &self.step.outlook else { return };
+        let path = self.step.file.path.display();
+        match installer.apply(action, &self.step.file, change) {
+            Ok(backup) => self.backup = backup.map(|backup| backup.display().to_string()),
+            Err(error) => self.failure = Some(format!("{path} {error:#}")),
+        }
+    }
+
+    /// What is shown before the question.
+    fn preview(&self, output: &Output) -> String {
+        match &self.step.outlook {
+            Outlook::Unchanged => String::new(),
+            Outlook::Change(_) => tinted(&self.diff, output),
+            Outlook::Refused { block, .. } => {
+                let failure = self.failure.as_deref().unwrap_or_default();
+                let failure = output.tint(Tone::Bad, failure);
+                if block.is_empty() {
+                    format!("{failure}\n")
+                } else {
+                    let host = self.step.file.host;
+                    format!("{failure}\nwhat {host} needs there:\n{block}")
+                }
+            }
+        }
+    }
+
+    fn word(&self, is_applied: bool) -> &'static str {
+        match (&self.step.outlook, &self.failure, is_applied) {
+            (Outlook::Unchanged, ..) => "unchanged",
+            (_, Some(_), _) => "refused",
+            (Outlook::Refused { .. }, ..) => "refused",
+            (Outlook::Change(change), None, true) => match change.means {
+                Means::Create => "created",
+                Means::Edit => "changed",
+                Means::Restore => "restored",
+                Means::Delete => "deleted",
+            },
+            (Outlook::Change(change), None, false) => match change.means {
+                Means::Create => "would be created",
+                Means::Edit => "would be changed",
+                Means::Restore => "would be restored",
+                Means::Delete => "would be deleted",
+            },
+        }
+    }
+
+    fn line(&self, is_applied: bool) -> String {
+        let file = &self.step.file;
+        let word = self.word(is_applied);
+        let line = format!("{}: {word} {} ({})", file.host, file.path.display(), file.noun());
+        match (&self.backup, &self.failure) {
+            (_, Some(failure)) => format!("{}: refused: {failure}", file.host),
+            (Some(backup), None) => format!("{line}, backup {backup}"),
+            (None, None) => line,
+        }
+    }
+}
+
+fn tinted(diff: &str, output: &Output) -> String {
+    let line = |line: &str| match line.chars().next() {
+        Some('+') => output.tint(Tone::Good, line),
+        Some('-') => output.tint(Tone::Bad, line),
+        Some('@') => output.tint(Tone::Quiet, line),
+        _ => line.to_owned(),
+    };
+    diff.lines().map(|text| line(text) + "\n").collect()
+}
+
+/// What the user has to know or do now.
+fn notes(installer: &Installer<'_>, action: Action, hosts: &[Host], all: &[Done]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let has_changed =
+        |host: &str| all.iter().any(|done| done.step.file.host == host && done.is_change());
+    if hosts.contains(&Host::Codex) && action == Action::Install && has_changed("codex") {
+        notes.push(
+            "Codex runs new hooks only after you trust them: start it and open /hooks".to_owned(),
+        );
+    }
+    if action == Action::Install && installer.home.root() != installer.folders.home.join(".iai-mcp")
+    {
+        notes.push(format!(
+            "this store is {}; hosts find it only where IAI_MCP_STORE is set for them too",
+            installer.home.root().display()
+        ));
+    }
+    notes.push("sessions that are open now notice it when they start again".to_owned());
+    notes
+}
+
+fn summary(all: &[Done], is_applied: bool, notes: &[String]) -> String {
+    let lines = all.iter().map(|done| done.line(is_applied));
+    lines.chain(notes.iter().map(|note| format!("note: {note}"))).collect::<Vec<_>>().join("\n")
+}
+
+fn report(action: Action, is_applied: bool, all: &[Done], notes: &[String]) -> Value {
+    let files = all.iter().map(|done| {
+        json!({
+            "host": done.step.file.host,
+            "path": done.step.file.path,
+            "outcome": done.word(is_applied),
+            "diff": done.diff,
+            "backup": done.backup,
+            "problem": done.failure,
+        })
+    });
+    let action = match action {
+        Action::Install => "install",
+        Action::Uninstall => "uninstall",
+    };
+    json!({
+        "action": action,
+        "applied": is_applied,
+        "files": files.collect::<Vec<_>>(),
+        "notes": notes,
+    })
+}
+
+/// How much of a host is wired.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Degree {
+    Whole,
+    Part,
+    None,
+}
+
+fn status(installer: &Installer<'_>, target: Option<Target>, output: &Output) -> ExitCode {
+    let hosts = target.map_or_else(|| present(installer), Target::hosts);
+    let looks = installer.look(&hosts);
+    let mut names: Vec<&str> = looks.iter().map(|look| look.file.host).collect();
+    names.dedup();
+    let degrees: Vec<Degree> = names.iter().map(|name| degree(&looks, name)).collect();
+    // A host that was named must be wired; one that was not may be left alone, but not half done.
+    let is_active = match target {
+        Some(_) => degrees.iter().all(|degree| *degree == Degree::Whole),
+        None => degrees.contains(&Degree::Whole) && !degrees.contains(&Degree::Part),
+    };
+    let word = if is_active { "ACTIVE" } else { "INACTIVE" };
+    let files: Vec<Value> = looks.iter().map(described).collect();
+    output.show(&json!({"status": word, "files": files}), |_| {
+        let lines = looks.iter().map(|look| line(look, output));
+        lines.chain([format!("status: {word}")]).collect::<Vec<_>>().join("\n")
+    });
+    if is_active { ExitCode::SUCCESS } else { Exit::Failure.into() }
+}
+
+fn degree(looks: &[Look], host: &str) -> Degree {
+    let mut looks = looks.iter().filter(|look| look.file.host == host).peekable();
+    let all: Vec<Degree> = looks.by_ref().map(degree_of_file).collect();
+    match all.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|degree| degree == first) => *first,
+        _ => Degree::Part,
+    }
+}
+
+fn degree_of_file(look: &Look) -> Degree {
+    match &look.wiring {
+        Ok(wiring) if wiring.wired.is_empty() => Degree::None,
+        Ok(wiring) if wiring.missing.is_empty() && gone(wiring).is_empty() => Degree::Whole,
+        Ok(_) | Err(_) => Degree::Part,
+    }
+}
+
+/// Returns the programs a file runs that are not there.
+fn gone(wiring: &Wiring) -> Vec<&str> {
+    let programs = wiring.programs.iter().map(String::as_str);
+    programs.filter(|program| program.starts_with('/') && !Path::new(program).exists()).collect()
+}
+
+fn described(look: &Look) -> Value {
+    let (wired, missing, gone, problem) = match &look.wiring {
+        Ok(wiring) => (wiring.wired.clone(), wiring.missing.clone(), gone(wiring), None),
+        Err(refusal) => (Vec::new(), Vec::new(), Vec::new(), Some(refusal.to_string())),
+    };
+    json!({
+        "host": look.file.host,
+        "path": look.file.path,
+        "kind": look.file.noun(),
+        "wired": wired,
+        "missing": missing,
+        "gone": gone,
+        "problem": problem,
+    })
+}
+
+fn line(look: &Look, output: &Output) -> String {
+    let (tone, state) = match &look.wiring {
+        Err(refusal) => (Tone::Bad, format!("unreadable: the file {refusal}")),
+        Ok(wiring) if wiring.wired.is_empty() => (Tone::Quiet, "not wired".to_owned()),
+        Ok(wiring) if !gone(wiring).is_empty() => {
+            let gone = gone(wiring).join(", ");
+            (Tone::Bad, format!("wired to a program that is gone: {gone}; run install again"))
+        }
+        Ok(wiring) if !wiring.missing.is_empty() => {
+            (Tone::Careful, format!("PARTLY WIRED, without {}", wiring.missing.join(", ")))
+        }
+        Ok(wiring) => (Tone::Good, format!("WIRED ({})", wiring.wired.join(", "))),
+    };
+    let file = &look.file;
+    let state = output.tint(tone, &state);
+    format!("{}: {} {state} in {}", file.host, file.noun(), file.path.display())
+}

@@ -1,0 +1,235 @@
+//! Reads and writes other programs' files without ever leaving half of one.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{PermissionsExt as _, fchown};
+use std::path::{Path, PathBuf};
+
+use super::refusal::Refusal;
+use crate::home::{FILE_MODE, FOLDER_MODE};
+
+/// No settings file is this large.
+const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
+const BACKUPS_PER_SECOND_MAX: u32 = 100;
+
+/// A file as it was found.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) bytes: Vec<u8>,
+    /// Behind all links.
+    real: PathBuf,
+    mode: u32,
+    owner: (u32, u32),
+}
+
+impl Held {
+    pub(super) fn text(&self) -> Result<&str, Refusal> {
+        std::str::from_utf8(&self.bytes).map_err(|error| Refusal::NotUtf8(error.valid_up_to()))
+    }
+
+    /// Whether the owner wants nobody to write it; asked of the mode, because root may write all.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.mode & 0o200 == 0
+    }
+}
+
+/// Reads a whole file; `None` when there is none.
+pub(super) fn read(path: &Path) -> Result<Option<Held>, Refusal> {
+    let real = match fs::canonicalize(path) {
+        Ok(real) => real,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let is_link = fs::symlink_metadata(path).is_ok();
+            return if is_link { Err(Refusal::DanglingLink) } else { Ok(None) };
+        }
+        Err(error) => return Err(Refusal::during("looking for it")(error)),
+    };
+    let metadata = fs::metadata(&real).map_err(Refusal::during("looking at it"))?;
+    if !metadata.is_file() {
+        return Err(Refusal::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(&real).map_err(Refusal::during("opening it"))?;
+    let mut file = file.take(FILE_BYTES_MAX + 1);
+    let n_bytes = file.read_to_end(&mut bytes).map_err(Refusal::during("reading it"))?;
+    if FILE_BYTES_MAX < n_bytes as u64 {
+        return Err(Refusal::TooLarge(FILE_BYTES_MAX));
+    }
+    let mode = metadata.mode() & 0o7777;
+    Ok(Some(Held { bytes, real, mode, owner: (metadata.uid(), metadata.gid()) }))
+}
+
+/// Copies the file beside itself, under a name that is not taken.
+pub(super) fn back_up(path: &Path, held: &Held, now_secs: i64) -> Result<PathBuf, Refusal> {
+    let doing = "writing a backup beside it";
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    for attempt in 0..BACKUPS_PER_SECOND_MAX {
+        let again = if attempt == 0 { String::new() } else { format!("-{attempt}") };
+        let backup = path.with_file_name(format!("{name}.iai-mcp-backup-{now_secs}{again}"));
+        match create(&backup, &held.bytes, Some(held)) {
+            Ok(()) => {
+                sync_folder_of(&backup).map_err(Refusal::during(doing))?;
+                return Ok(backup);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Refusal::during(doing)(error)),
+        }
+    }
+    Err(Refusal::during(doing)(io::ErrorKind::AlreadyExists.into()))
+}
+
+/// Puts `bytes` in the place of what was `held`: written aside, synced, renamed; links, mode and
+/// owner stay.
+///
+/// Refuses when somebody has written the file since it was read.
+pub(super) fn replace(path: &Path, held: Option<&Held>, bytes: &[u8]) -> Result<(), Refusal> {
+    let real = held.map_or(path, |held| &held.real);
+    let folder = real.parent().unwrap_or(Path::new("/"));
+    let made = DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder);
+    made.map_err(Refusal::during("making its folder"))?;
+    let random = getrandom::u64()
+        .map_err(|error| Refusal::during("naming a file beside it")(io::Error::other(error)))?;
+    let name = real.file_name().unwrap_or_default().to_string_lossy();
+    let aside = folder.join(format!(".{name}.iai-mcp-{random:016x}.tmp"));
+    let written = create(&aside, bytes, held)
+        .map_err(Refusal::during("writing its new text beside it"))
+        .and_then(|()| check_unchanged(path, held))
+        .and_then(|()| {
+            fs::rename(&aside, real).map_err(Refusal::during("putting its new text in place"))
+        });
+    if let Err(refusal) = written {
+        remove(&aside).ok();
+        return Err(refusal);
+    }
+    sync_folder_of(real).map_err(Refusal::during("making its folder durable"))
+}
+
+/// Deletes a file we made, unless somebody has written it since it was read.
+pub(super) fn delete(path: &Path, held: &Held) -> Result<(), Refusal> {
+    check_unchanged(path, Some(held))?;
+    remove(&held.real).map_err(Refusal::during("deleting it"))?;
+    sync_folder_of(&held.real).map_err(Refusal::during("making its folder durable"))
+}
+
+/// Deletes a file of ours: a backup nobody needs any more, the ledger, an unfinished text.
+#[expect(clippy::disallowed_methods, reason = "callers name only files this room has made")]
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)
+}
+
+fn check_unchanged(path: &Path, held: Option<&Held>) -> Result<(), Refusal> {
+    let now = read(path)?.map(|held| held.bytes);
+    if now.as_ref() == held.map(|held| &held.bytes) { Ok(()) } else { Err(Refusal::Changed) }
+}
+
+/// Writes a new file durably, with the mode and owner of `model`, or private.
+pub(super) fn create(path: &Path, bytes: &[u8], model: Option<&Held>) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)?;
+    let filled = fill(&mut file, bytes, model);
+    if filled.is_err() {
+        remove(path).ok();
+    }
+    filled
+}
+
+fn fill(file: &mut File, bytes: &[u8], model: Option<&Held>) -> io::Result<()> {
+    file.write_all(bytes)?;
+    if let Some(model) = model {
+        let metadata = file.metadata()?;
+        if (metadata.uid(), metadata.gid()) != model.owner {
+            fchown(&*file, Some(model.owner.0), Some(model.owner.1))?;
+        }
+        file.set_permissions(fs::Permissions::from_mode(model.mode))?;
+    }
+    file.sync_all()
+}
+
+fn sync_folder_of(path: &Path) -> io::Result<()> {
+    File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_keeps_its_mode_and_its_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+        fs::write(&real, "old").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("real", &link).unwrap();
+        let held = read(&link).unwrap().unwrap();
+        let backup = back_up(&link, &held, 7).unwrap();
+        replace(&link, Some(&held), b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+        assert_eq!(fs::metadata(&real).unwrap().mode() & 0o777, 0o640);
+        assert_eq!(fs::read(&backup).unwrap(), b"old");
+        assert_eq!(fs::metadata(&backup).unwrap().mode() & 0o777, 0o640);
+        assert_eq!(names(folder.path()), ["link", "link.iai-mcp-backup-7", "real"]);
+    }
+
+    #[test]
+    fn two_backups_in_one_second_are_two_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "x").unwrap();
+        let held = read(&path).unwrap().unwrap();
+        assert_ne!(back_up(&path, &held, 7).unwrap(), back_up(&path, &held, 7).unwrap());
+    }
+
+    #[test]
+    fn a_missing_file_is_made_private_with_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/er/file");
+        assert!(read(&path).unwrap().is_none());
+        replace(&path, None, b"new").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, FILE_MODE);
+        assert_eq!(fs::metadata(path.parent().unwrap()).unwrap().mode() & 0o777, FOLDER_MODE);
+        delete(&path, &read(&path).unwrap().unwrap()).unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_changed_in_the_meantime_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        assert!(matches!(replace(&path, None, b"x"), Ok(())));
+        assert!(matches!(replace(&path, None, b"y"), Err(Refusal::Changed)));
+        let held = read(&path).unwrap().unwrap();
+        fs::write(&path, "theirs").unwrap();
+        assert!(matches!(replace(&path, Some(&held), b"y"), Err(Refusal::Changed)));
+        assert!(matches!(delete(&path, &held), Err(Refusal::Changed)));
+        assert_eq!(fs::read(&path).unwrap(), b"theirs");
+        assert_eq!(names(folder.path()), ["a"], "nothing temporary is left");
+    }
+
+    #[test]
+    fn what_is_not_a_settings_file_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(read(folder.path()), Err(Refusal::NotAFile)));
+        let link = folder.path().join("link");
+        symlink("nowhere", &link).unwrap();
+        assert!(matches!(read(&link), Err(Refusal::DanglingLink)));
+        let large = folder.path().join("large");
+        File::create(&large).unwrap().set_len(FILE_BYTES_MAX + 1).unwrap();
+        assert!(matches!(read(&large), Err(Refusal::TooLarge(_))));
+        let held = |bytes: &[u8]| {
+            let path = folder.path().join("text");
+            fs::write(&path, bytes).unwrap();
+            read(&path).unwrap().unwrap()
+        };
+        assert!(matches!(held(b"ab\xff").text(), Err(Refusal::NotUtf8(2))));
+    }
+}

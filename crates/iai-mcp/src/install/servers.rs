@@ -1,0 +1,121 @@
+//! Our entry among the MCP servers of a JSON settings file.
+
+use serde_json::{Value, json};
+
+use super::hosts::ServerFields;
+use super::jsonc::Node;
+use super::marks::{NAME, Program, is_legacy_server};
+use super::refusal::Refusal;
+use super::splice::{Draft, Step, find};
+
+const SERVERS: &str = "mcpServers";
+
+/// Whose entry stands under our name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holder {
+    Us,
+    PythonProgram,
+    Somebody,
+}
+
+/// Makes the host start this program as an MCP server.
+pub(super) fn wire(
+    draft: &mut Draft,
+    fields: &ServerFields,
+    program: &Program,
+) -> Result<(), Refusal> {
+    check_types(draft.root())?;
+    let server = entry(fields, program);
+    let ours = ours();
+    if draft.root().get(SERVERS).is_none() {
+        return Ok(draft.insert(&[], SERVERS, &json!({NAME: server}))?);
+    }
+    match draft.find(&ours).map(|node| holder(node, program)) {
+        None => draft.insert(&[SERVERS.into()], NAME, &server)?,
+        Some(Holder::Us) => update(draft, program)?,
+        Some(Holder::PythonProgram) => draft.replace(&ours, &server)?,
+        Some(Holder::Somebody) => return Err(Refusal::NameTaken),
+    }
+    Ok(())
+}
+
+/// Takes out our entry, and the object around it where that is empty then and was not before.
+pub(super) fn unwire(
+    draft: &mut Draft,
+    program: &Program,
+    original: Option<&Node>,
+) -> Result<(), Refusal> {
+    check_types(draft.root())?;
+    let ours = ours();
+    match draft.find(&ours).map(|node| holder(node, program)) {
+        None | Some(Holder::Somebody) => return Ok(()),
+        Some(Holder::Us | Holder::PythonProgram) => {}
+    }
+    let servers = [SERVERS.into()];
+    let is_alone = draft.find(&servers).and_then(Node::members).is_some_and(|all| all.len() == 1);
+    let was_empty = original
+        .and_then(|original| find(original, &servers))
+        .is_some_and(Node::is_empty_container);
+    let route: &[Step] = if is_alone && !was_empty { &servers } else { &ours };
+    Ok(draft.remove(route)?)
+}
+
+/// Returns our entry's command, where the entry is ours.
+pub(super) fn command<'a>(root: &'a Node, program: &Program) -> Option<&'a str> {
+    let node = find(root, &ours())?;
+    let is_ours = holder(node, program) == Holder::Us;
+    node.get("command").and_then(Node::text).filter(|_| is_ours)
+}
+
+fn ours() -> [Step; 2] {
+    [SERVERS.into(), NAME.into()]
+}
+
+fn check_types(root: &Node) -> Result<(), Refusal> {
+    if root.members().is_none() {
+        return Err(Refusal::RootNotObject);
+    }
+    match root.get(SERVERS) {
+        Some(servers) if servers.members().is_none() => {
+            Err(Refusal::WrongType { key: SERVERS.to_owned(), wanted: "an object" })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn holder(node: &Node, program: &Program) -> Holder {
+    match node.get("command").and_then(Node::text) {
+        Some(command) if program.owns_server(command) => Holder::Us,
+        Some(command) if is_legacy_server(command) => Holder::PythonProgram,
+        _ => Holder::Somebody,
+    }
+}
+
+/// Changes only what is wrong, so that an `env` the user added stays.
+fn update(draft: &mut Draft, program: &Program) -> Result<(), Refusal> {
+    let [servers, name] = ours();
+    let ours = [servers.clone(), name.clone()];
+    let command = [servers.clone(), name.clone(), "command".into()];
+    if draft.find(&command).and_then(Node::text) != Some(program.path()) {
+        draft.replace(&command, &program.path().into())?;
+    }
+    let arguments = [servers, name, "args".into()];
+    let first = draft.find(&arguments).and_then(Node::elements).and_then(<[_]>::first);
+    if first.and_then(Node::text) == Some("mcp") {
+        return Ok(());
+    }
+    match draft.find(&arguments) {
+        Some(_) => draft.replace(&arguments, &json!(["mcp"]))?,
+        None => draft.insert(&ours, "args", &json!(["mcp"]))?,
+    }
+    Ok(())
+}
+
+fn entry(fields: &ServerFields, program: &Program) -> Value {
+    let command = program.path();
+    if fields.has_type {
+        json!({"type": "stdio", "command": command, "args": ["mcp"], "env": {}})
+    } else {
+        json!({"command": command, "args": ["mcp"]})
+    }
+}
