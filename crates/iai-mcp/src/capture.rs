@@ -81,20 +81,26 @@ pub(crate) fn capture_new_turns(
         Err(error) => return Err(error).context("opening the transcript"),
     };
     let mut cursor = Cursor::load(&settings.home, path, &mut file).context("reading the cursor")?;
-    if !cursor.is_behind(&file.metadata().context("looking at the transcript")?) {
-        return Ok(0);
+    let mut n_captured = 0;
+    while n_captured < budget.n_turns_max && !budget.is_over() {
+        let start = cursor.offset;
+        let left = Budget { n_turns_max: budget.n_turns_max - n_captured, ..budget };
+        let transcript = transcript::read_growth(&mut file, path, &mut cursor, left)
+            .context("reading the transcript")?;
+        if cursor.offset == start {
+            break;
+        }
+        let batch = SpoolBatch::new(settings, told, &transcript.turns, now);
+        if !batch.events.is_empty() {
+            let delivery =
+                Delivery { session: &batch.session, cwd: &batch.cwd, events: &batch.events, now };
+            deliver(&settings.home, &delivery)?;
+            nudge_daemon(&settings.home);
+        }
+        n_captured += transcript.turns.len();
+        cursor.save(&settings.home, path, &mut file).context("remembering how far it was read")?;
     }
-    let transcript = transcript::read_growth(&mut file, path, &mut cursor, budget)
-        .context("reading the transcript")?;
-    let batch = SpoolBatch::new(settings, told, &transcript.turns, now);
-    if !batch.events.is_empty() {
-        let delivery =
-            Delivery { session: &batch.session, cwd: &batch.cwd, events: &batch.events, now };
-        deliver(&settings.home, &delivery)?;
-        nudge_daemon(&settings.home);
-    }
-    cursor.save(&settings.home, path, &mut file).context("remembering how far it was read")?;
-    Ok(batch.events.len())
+    Ok(n_captured)
 }
 
 /// Marks a whole file as read, so that hooks do not deliver it again.
@@ -102,8 +108,13 @@ pub(crate) fn mark_read(home: &Home, path: &Path) -> io::Result<()> {
     let mut file = File::open(path)?;
     let mut cursor = Cursor::load(home, path, &mut file)?;
     let no_limit = Budget { until: None, n_turns_max: usize::MAX };
-    transcript::read_growth(&mut file, path, &mut cursor, no_limit)?;
-    cursor.save(home, path, &mut file)
+    loop {
+        let start = cursor.offset;
+        transcript::read_growth(&mut file, path, &mut cursor, no_limit)?;
+        if cursor.offset == start {
+            return cursor.save(home, path, &mut file);
+        }
+    }
 }
 
 /// Turns on their way, with what is said about all of them.

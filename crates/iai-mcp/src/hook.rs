@@ -1,8 +1,8 @@
 //! `iai-mcp hook <event> --host <host>`: what a host runs at its events.
 //!
-//! A hook cannot hurt its host: it has a deadline of its own, no store, no model, no child, and exits
-//! 0 on every path, a panic and a wrong command line included. Claude Code reads any exit code of 2
-//! as an order to stop.
+//! A hook cannot hurt its host: it has a deadline of its own, no store, no model, no child, and
+//! exits 0 on every path, a panic and a wrong command line included. Claude Code reads any exit
+//! code of 2 as an order to stop.
 
 mod event;
 mod payload;

@@ -1,7 +1,7 @@
 //! Takes in what hosts wrote before we were there, and proves that what they wrote is here.
 //!
-//! A client of the daemon: reads transcripts, sends turns in batches. Killed half-way, it is run again:
-//! what is there already is known by its id.
+//! A client of the daemon: reads transcripts, sends turns in batches. Killed half-way, it is run
+//! again: what is there already is known by its id.
 
 mod exports;
 mod sources;

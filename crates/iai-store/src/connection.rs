@@ -26,8 +26,9 @@ const SETTINGS: &str = "
 ";
 
 /// Settings of the writer. A larger cache, used only while much is written: a bulk load touches the
-/// indexes all over, and every page it does not hold costs a decryption. `fullfsync` matters on macOS only, where a plain sync stays in the
-/// disk's own cache; the size limit gives the space of a large write-ahead log back.
+/// indexes all over, and every page it does not hold costs a decryption. `fullfsync` matters on
+/// macOS only, where a plain sync stays in the disk's own cache; the size limit gives the space of
+/// a large write-ahead log back.
 const WRITER_SETTINGS: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;

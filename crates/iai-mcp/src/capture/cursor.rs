@@ -3,7 +3,7 @@
 //! A cursor is a convenience, never the truth: without it, or with an old one, turns are delivered
 //! again, and a second delivery is a no-op.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -47,21 +47,16 @@ impl Cursor {
     }
 
     /// Remembers how far `file` was read.
-    pub(crate) fn save(mut self, home: &Home, path: &Path, file: &mut File) -> io::Result<()> {
+    pub(crate) fn save(&mut self, home: &Home, path: &Path, file: &mut File) -> io::Result<()> {
         self.tail = tail_hash(file, self.offset)?;
         let target = cursor_path(home, path);
         ensure_private_folder(&home.capture_state())?;
         let aside = target.with_extension(format!("tmp-{}", std::process::id()));
         let mut output =
             File::options().write(true).create(true).truncate(true).mode(FILE_MODE).open(&aside)?;
-        output.write_all(&serde_json::to_vec(&self)?)?;
+        output.write_all(&serde_json::to_vec(self)?)?;
         // Not synced: after a crash the worst is an older cursor.
         fs::rename(aside, target)
-    }
-
-    /// Tells whether the file has grown since.
-    pub(crate) fn is_behind(&self, metadata: &Metadata) -> bool {
-        self.offset < metadata.len()
     }
 }
 
@@ -113,7 +108,7 @@ mod tests {
         }
 
         fn save(&self, offset: u64) {
-            let cursor = Cursor { offset, n_turns: 3, ..self.load() };
+            let mut cursor = Cursor { offset, n_turns: 3, ..self.load() };
             cursor.save(&self.home, &self.path, &mut File::open(&self.path).unwrap()).unwrap();
         }
     }

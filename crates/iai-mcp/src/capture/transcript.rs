@@ -36,6 +36,16 @@ pub(crate) struct Budget {
     pub(crate) n_turns_max: usize,
 }
 
+impl Budget {
+    /// Tells whether the time is up.
+    pub(crate) fn is_over(&self) -> bool {
+        self.until.is_some_and(|until| until <= Instant::now())
+    }
+}
+
+/// What one pass holds in memory, however long the transcript is.
+const PASS_TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
+
 /// What to do with a last line that has no newline.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tail {
@@ -107,18 +117,19 @@ pub(crate) fn read_growth(
     let parser = LineParser::resume(&source, &cursor.memo);
     let mut reading = Reading::new(lines, parser, cursor.n_turns);
     let mut turns = Vec::new();
-    let mut each = |placed| {
-        turns.push(placed);
-        Flow::On
-    };
+    let mut n_bytes = 0;
     loop {
         if reading.parser.is_settled() {
             cursor.offset = start + reading.lines.n_bytes_ended();
             cursor.n_turns = reading.n_turns;
         }
-        let is_late = budget.until.is_some_and(|until| until <= Instant::now());
-        let is_full = budget.n_turns_max <= usize::try_from(reading.n_read).unwrap_or(usize::MAX);
-        if is_late || is_full || reading.step(Tail::Leave, &mut each)? == Flow::Stop {
+        let is_full = budget.n_turns_max <= turns.len() || PASS_TEXT_BYTES_MAX <= n_bytes;
+        let mut each = |placed: Placed| {
+            n_bytes += placed.1.text.len();
+            turns.push(placed);
+            Flow::On
+        };
+        if budget.is_over() || is_full || reading.step(Tail::Leave, &mut each)? == Flow::Stop {
             break;
         }
     }
@@ -146,14 +157,12 @@ struct Reading<R> {
     parser: LineParser,
     /// Turns of the file so far, those of earlier passes included.
     n_turns: u64,
-    /// Turns of this pass.
-    n_read: u64,
     n_unreadable: u64,
 }
 
 impl<R: BufRead> Reading<R> {
     fn new(lines: LineReader<R>, parser: LineParser, n_turns: u64) -> Self {
-        Self { lines, parser, n_turns, n_read: 0, n_unreadable: 0 }
+        Self { lines, parser, n_turns, n_unreadable: 0 }
     }
 
     /// Reads one line. Returns `Stop` at the end, or when `each` says so.
@@ -175,7 +184,6 @@ impl<R: BufRead> Reading<R> {
                 Meaning::Turn(turn) => {
                     let place = self.n_turns;
                     self.n_turns += 1;
-                    self.n_read += 1;
                     if each((place, *turn)) == Flow::Stop {
                         return Flow::Stop;
                     }
@@ -186,8 +194,8 @@ impl<R: BufRead> Reading<R> {
     }
 }
 
-/// Tells whose file it is. A file nobody claims is read as the oldest format, which finds nothing in
-/// it that is not there.
+/// Tells whose file it is. A file nobody claims is read as the oldest format, which finds nothing
+/// in it that is not there.
 fn source_of(path: &Path) -> io::Result<Source> {
     let mut head = Vec::new();
     host::open_lines(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;

@@ -1,5 +1,5 @@
-//! What a hook says back: the brief at a session's start, and, where the user wants it, what is known
-//! about a prompt. One request with a deadline, else silence.
+//! What a hook says back: the brief at a session's start, and, where the user wants it, what is
+//! known about a prompt. One request with a deadline, else silence.
 
 use std::path::Path;
 use std::time::Duration;

@@ -48,7 +48,8 @@ impl Source {
     }
 }
 
-/// Finds what to take. A named file that nobody can read is an error; in a folder it is passed over.
+/// Finds what to take. A named file that nobody can read is an error; in a folder it is passed
+/// over.
 pub(crate) fn find_sources(
     user_home: Option<&Path>,
     selection: &Selection<'_>,

@@ -16,7 +16,9 @@ fn write_sessions(sandbox: &Sandbox, n_sessions: usize, n_turns: usize) -> PathB
         for turn in 0..n_turns {
             let role = ["user", "assistant"][turn % 2];
             let line = json!({
-                "type": role, "uuid": format!("{session}-{turn}"), "sessionId": format!("s{session}"),
+                "type": role,
+                "uuid": format!("{session}-{turn}"),
+                "sessionId": format!("s{session}"),
                 "timestamp": format!("2026-05-01T10:{:02}:{:02}Z", turn / 60 % 60, turn % 60),
                 "cwd": "/home/dev/heron",
                 "message": {"role": role, "content": format!("turn {turn} of {session}\n  kept ")},

@@ -10,8 +10,8 @@ use super::cue::{Cue, CueMode, words_of};
 const RECENCY_WEIGHT: f64 = 0.1;
 /// After this many days the gain has halved.
 const RECENCY_HALF_LIFE_DAYS: f64 = 30.0;
-/// What a memory with every word of the cue gains. In a small store most words are in most memories,
-/// and BM25 gives those nothing.
+/// What a memory with every word of the cue gains. In a small store most words are in most
+/// memories, and BM25 gives those nothing.
 const COVERAGE_WEIGHT: f64 = 0.3;
 /// How much of a long text is looked at for that.
 const COVERAGE_CHARS_MAX: usize = 8000;
