@@ -10,6 +10,10 @@ use jiff::{SignedDuration, Timestamp};
 /// A live buffer nobody wrote to for this long belongs to a session that is over.
 const LIVE_QUIET_SECS: i64 = 120;
 
+/// A half-written file nobody finished for this long belongs to a hook that was killed. It was never
+/// acknowledged, and the transcript it came from is read again.
+const HALF_WRITTEN_SECS: i64 = 600;
+
 /// A file with turns in it.
 #[derive(Debug)]
 pub(super) struct Waiting {
@@ -25,6 +29,8 @@ enum Kind {
     Ready,
     /// Still being appended to, until it falls quiet.
     Live,
+    /// Under its temporary name.
+    HalfWritten,
     /// Not a spool file, or one that was given up for good.
     Other,
 }
@@ -43,6 +49,7 @@ pub(super) fn waiting(folder: &Path, now: Timestamp) -> io::Result<Vec<Waiting>>
         let written_at = Timestamp::from_second(metadata.mtime()).unwrap_or(now);
         match kind(&name) {
             Kind::Other => {}
+            Kind::HalfWritten => sweep(&entry.path(), written_at, now)?,
             Kind::Ready => {
                 found.push(Waiting { path: entry.path(), name, written_at, due_at: None });
             }
@@ -53,8 +60,21 @@ pub(super) fn waiting(folder: &Path, now: Timestamp) -> io::Result<Vec<Waiting>>
     Ok(found)
 }
 
+#[expect(clippy::disallowed_methods, reason = "never renamed into place, so never acknowledged")]
+fn sweep(path: &Path, written_at: Timestamp, now: Timestamp) -> io::Result<()> {
+    if written_at + SignedDuration::from_secs(HALF_WRITTEN_SECS) < now {
+        fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
 fn kind(name: &str) -> Kind {
-    if name.starts_with('.') || !name.ends_with(".jsonl") || name.contains(".permanent-failed-") {
+    if name.starts_with('.') && name.ends_with(".jsonl.tmp") {
+        Kind::HalfWritten
+    } else if name.starts_with('.')
+        || !name.ends_with(".jsonl")
+        || name.contains(".permanent-failed-")
+    {
         Kind::Other
     } else if name.ends_with(".live.jsonl") {
         Kind::Live
@@ -93,8 +113,20 @@ mod tests {
         check("s.failed-1-attempt-2.jsonl", &Kind::Ready);
         check("s.live.jsonl", &Kind::Live);
         check("s.permanent-failed-1.jsonl", &Kind::Other);
-        check(".s-1.jsonl.tmp", &Kind::Other);
+        check(".s-1.jsonl.tmp", &Kind::HalfWritten);
+        check(".hidden.jsonl", &Kind::Other);
         check("notes.txt", &Kind::Other);
+    }
+
+    #[test]
+    fn what_a_killed_hook_left_half_written_is_swept_after_a_while() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".s-1.jsonl.tmp");
+        fs::write(&path, "{\"ver").unwrap();
+        let now = Timestamp::from_second(fs::metadata(&path).unwrap().mtime()).unwrap();
+        assert!(waiting(folder.path(), now).unwrap().is_empty() && path.exists());
+        let later = now + SignedDuration::from_secs(HALF_WRITTEN_SECS + 1);
+        assert!(waiting(folder.path(), later).unwrap().is_empty() && !path.exists());
     }
 
     #[test]
