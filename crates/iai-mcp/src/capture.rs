@@ -17,7 +17,7 @@ use anyhow::Context as _;
 use iai_wire::SpoolEvent;
 use jiff::Timestamp;
 
-pub(crate) use deliver::{DeliverError, Delivery, deliver, nudge_daemon};
+pub(crate) use deliver::{DeliverError, Delivery, deliver, nudge_daemon, write_for_checking};
 pub(crate) use project::project_of;
 pub(crate) use transcript::{Budget, Flow, Placed, Transcript, each_turn, read_transcript};
 pub(crate) use waiting::{WaitingFile, n_waiting, waiting_files};
@@ -37,6 +37,8 @@ pub(crate) struct Captured {
     pub(crate) n_older: u64,
     /// Lines that could not be read.
     pub(crate) n_unreadable: u64,
+    /// Why the file is no transcript we know, where that is so.
+    pub(crate) unknown: Option<String>,
 }
 
 /// What the caller knows about the turns beside what the file says.
@@ -62,6 +64,7 @@ pub(crate) fn capture_transcript(
         n_turns: batch.events.len(),
         n_older: transcript.n_older,
         n_unreadable: transcript.n_unreadable,
+        unknown: transcript.unknown.clone(),
     })
 }
 

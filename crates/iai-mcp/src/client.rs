@@ -164,6 +164,11 @@ impl CallError {
         matches!(self, Self::Connect(ConnectError::Down { .. }))
     }
 
+    /// Tells whether the request did not fit into a message.
+    pub(crate) fn is_too_large(&self) -> bool {
+        matches!(self, Self::Broken(WireError::TooLarge))
+    }
+
     /// Tells whether the store or its key is the reason.
     pub(crate) fn is_about_the_store(&self) -> bool {
         matches!(self, Self::Refused { code: code::STORE, .. })

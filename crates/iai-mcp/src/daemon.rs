@@ -75,7 +75,8 @@ fn serve(
     watch::signals(events.clone()).context("listening for signals")?;
     let store = Arc::new(OpenStore::default());
     let face = Arc::new(Face::new(clock::now()));
-    let answer = answerer(Arc::clone(&store), Arc::clone(&face), events.clone());
+    let answer =
+        answerer(settings.home.clone(), Arc::clone(&store), Arc::clone(&face), events.clone());
     let workers = Workers::start(&answer).context("starting the workers")?;
     let desk = Desk { face: Arc::clone(&face), workers, events: events.clone() };
     let listener = listening.listener.try_clone().context("sharing the socket")?;
@@ -220,6 +221,7 @@ fn drain_once(opened: &Opened, face: &Face) -> Event {
 
 /// Builds what the workers run for each call.
 fn answerer(
+    home: Home,
     store: Arc<OpenStore>,
     face: Arc<Face>,
     events: SyncSender<Event>,
@@ -234,6 +236,7 @@ fn answerer(
             Ok(json!({"ok": true}))
         }
         "spool_drain" => drain_named(&*store.wait()?, &face, &call.params),
+        "turns_check_file" => check_file(&*store.wait()?, &home, &call.params),
         "spool_show" => {
             let name = spool_name(&call.params)?;
             let turns = store.wait()?.drainer.preview(name);
@@ -266,6 +269,13 @@ fn drain_named(opened: &Opened, face: &Face, params: &Value) -> Result<Value, Fa
     let ingested = drained.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
     face.add_stored(ingested.stored);
     Ok(json!(ingested))
+}
+
+/// Looks for turns that did not fit into a message.
+fn check_file(opened: &Opened, home: &Home, params: &Value) -> Result<Value, Failure> {
+    let turns = opened.drainer.read_turns(&home.capture_state(), spool_name(params)?);
+    let turns = turns.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
+    Ok(json!({"missing": opened.engine.missing_turns(&turns)?}))
 }
 
 /// A name comes from outside: it must not lead out of the spool.

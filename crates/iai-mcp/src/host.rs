@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use discover::discover;
 pub(crate) use open::open_lines;
-pub(crate) use recognise::recognise;
+pub(crate) use recognise::{UnknownFile, recognise};
 
 use reading::{Memo, Reading};
 

@@ -4,6 +4,7 @@
 //! again: what is there already is known by its id.
 
 mod exports;
+mod files;
 mod sources;
 
 use std::path::Path;
@@ -24,8 +25,6 @@ use crate::settings::Settings;
 /// Turns and bytes of one message to the daemon; well under a frame, escaped or not.
 const BATCH_TURNS_MAX: usize = 4000;
 const BATCH_BYTES_MAX: usize = 1024 * 1024;
-/// A single turn larger than this travels by the spool.
-const TURN_BYTES_MAX: usize = 512 * 1024;
 /// Problems told one by one; the rest is a number.
 const PROBLEMS_MAX: usize = 200;
 
@@ -153,39 +152,64 @@ fn send_batch(
     path: &Path,
     tally: &mut Tally,
 ) -> anyhow::Result<()> {
-    let header = SpoolHeader::new(&batch.session, &batch.cwd, &clock::now().to_string());
     tally.n_found += batch.events.len() as u64;
-    for part in in_messages(&batch.events) {
-        let params = json!({"header": header, "events": part});
-        match work.purpose {
-            Purpose::Store => {
-                let done = work.client.call_daemon("turns_store", &params)?;
-                tally.n_stored += done.at("stored").as_u64().unwrap_or(0);
-                tally.n_known += done.at("known").as_u64().unwrap_or(0);
-                for reason in done.at("set_aside").as_array().into_iter().flatten() {
-                    let reason = reason.as_str().unwrap_or_default();
-                    tally.add_problem(format!("{}: {reason}", path.display()));
-                }
-            }
-            Purpose::Verify => {
-                let done = work.client.call_daemon("turns_check", &params)?;
-                let missing = done.at("missing").as_array().map_or(&[][..], Vec::as_slice);
-                tally.n_known += (part.len() - missing.len()) as u64;
-                for place in missing.iter().filter_map(Value::as_u64) {
-                    let event = usize::try_from(place).ok().and_then(|place| part.get(place));
-                    tally.add_problem(format!("{}: {}", path.display(), describe(event)));
-                }
+    send_part(work, batch, &batch.events, path, tally)
+}
+
+/// Sends turns in one message. Nobody knows how large a message gets before it is written, so that
+/// one that is too large is sent in halves, and a single turn that is too large goes by a file.
+fn send_part(
+    work: &Work<'_>,
+    batch: &SpoolBatch,
+    part: &[SpoolEvent],
+    path: &Path,
+    tally: &mut Tally,
+) -> anyhow::Result<()> {
+    if part.is_empty() {
+        return Ok(());
+    }
+    let header = SpoolHeader::new(&batch.session, &batch.cwd, &clock::now().to_string());
+    let method = match work.purpose {
+        Purpose::Store => "turns_store",
+        Purpose::Verify => "turns_check",
+    };
+    let params = json!({"header": header, "events": part});
+    let done = match work.client.call_daemon(method, &params) {
+        Err(error) if error.is_too_large() => {
+            let (left, right) = part.split_at(part.len() / 2);
+            if left.is_empty() {
+                files::send(work, batch, right)?
+            } else {
+                send_part(work, batch, left, path, tally)?;
+                return send_part(work, batch, right, path, tally);
             }
         }
-        (work.watch)(tally);
-    }
+        other => other?,
+    };
+    count(work, &done, part, path, tally);
+    (work.watch)(tally);
     Ok(())
 }
 
-/// Splits a batch where one large turn would burst a message; such a turn goes alone.
-fn in_messages(events: &[SpoolEvent]) -> impl Iterator<Item = &[SpoolEvent]> {
-    let is_large = |event: &SpoolEvent| TURN_BYTES_MAX < event.text.len();
-    events.chunk_by(move |left, right| !is_large(left) && !is_large(right))
+fn count(work: &Work<'_>, done: &Value, part: &[SpoolEvent], path: &Path, tally: &mut Tally) {
+    match work.purpose {
+        Purpose::Store => {
+            tally.n_stored += done.at("stored").as_u64().unwrap_or(0);
+            tally.n_known += done.at("known").as_u64().unwrap_or(0);
+            for reason in done.at("set_aside").as_array().into_iter().flatten() {
+                let reason = reason.as_str().unwrap_or_default();
+                tally.add_problem(format!("{}: {reason}", path.display()));
+            }
+        }
+        Purpose::Verify => {
+            let missing = done.at("missing").as_array().map_or(&[][..], Vec::as_slice);
+            tally.n_known += (part.len() - missing.len().min(part.len())) as u64;
+            for place in missing.iter().filter_map(Value::as_u64) {
+                let event = usize::try_from(place).ok().and_then(|place| part.get(place));
+                tally.add_problem(format!("{}: {}", path.display(), describe(event)));
+            }
+        }
+    }
 }
 
 fn describe(event: Option<&SpoolEvent>) -> String {

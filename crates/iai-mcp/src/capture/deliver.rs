@@ -78,6 +78,16 @@ pub(crate) fn deliver(home: &Home, delivery: &Delivery<'_>) -> Result<PathBuf, D
     Ok(path)
 }
 
+/// Writes turns to a file that is not for storing, for a daemon that is only to look at them. The
+/// caller removes it.
+pub(crate) fn write_for_checking(home: &Home, delivery: &Delivery<'_>) -> io::Result<PathBuf> {
+    ensure_private_folder(&home.capture_state())?;
+    let name = file_name("check", delivery.now)?;
+    let path = home.capture_state().join(name);
+    write_durably(home, delivery, &path)?;
+    Ok(path)
+}
+
 /// Tells a daemon that may or may not be there.
 pub(crate) fn nudge_daemon(home: &Home) {
     iai_wire::nudge(home.socket(), NUDGE_LIMIT);

@@ -9,7 +9,7 @@ use std::time::Instant;
 use iai_wire::{Line, LineReader};
 
 use super::cursor::Cursor;
-use crate::host::{self, HostKind, Layout, LineParser, Meaning, Source, Turn};
+use crate::host::{self, HostKind, Layout, LineParser, Meaning, Source, Turn, UnknownFile};
 
 const BUFFER_BYTES: usize = 64 * 1024;
 /// What is looked at to tell whose file it is.
@@ -26,6 +26,8 @@ pub(crate) struct Transcript {
     pub(crate) n_older: u64,
     /// Lines too long to hold, or not readable at all.
     pub(crate) n_unreadable: u64,
+    /// Why the file is no transcript we know, where that is so.
+    pub(crate) unknown: Option<String>,
 }
 
 /// How much of a transcript one call may take.
@@ -74,7 +76,8 @@ pub(crate) fn read_transcript(path: &Path, n_turns_max: usize) -> io::Result<Tra
         }
         Flow::On
     })?;
-    Ok(Transcript { turns: last.into(), n_older, n_unreadable })
+    let unknown = unknown_file(path)?.filter(|_| last.is_empty());
+    Ok(Transcript { turns: last.into(), n_older, n_unreadable, unknown })
 }
 
 /// Hands every turn of a whole file to `each`, compressed or not, whatever its layout. Returns how
@@ -135,7 +138,7 @@ pub(crate) fn read_growth(
     }
     // What the parser remembers always belongs to its last settled line, as the cursor does.
     cursor.memo = reading.parser.memo();
-    Ok(Transcript { turns, n_older: 0, n_unreadable: reading.n_unreadable })
+    Ok(Transcript { turns, n_unreadable: reading.n_unreadable, ..Transcript::default() })
 }
 
 /// A document is rewritten, never appended to: all of it is new, and what was there is known by id.
@@ -148,7 +151,7 @@ fn read_rewritten(
     let turns = host::read_whole(source, path).map_err(io::Error::other)?;
     cursor.offset = file.metadata()?.len();
     cursor.n_turns = turns.len() as u64;
-    Ok(Transcript { turns: (0..).zip(turns).collect(), n_older: 0, n_unreadable: 0 })
+    Ok(Transcript { turns: (0..).zip(turns).collect(), ..Transcript::default() })
 }
 
 /// A pass over the lines of one file.
@@ -197,10 +200,19 @@ impl<R: BufRead> Reading<R> {
 /// Tells whose file it is. A file nobody claims is read as the oldest format, which finds nothing
 /// in it that is not there.
 fn source_of(path: &Path) -> io::Result<Source> {
+    let recognised = recognise(path)?;
+    Ok(recognised.unwrap_or_else(|_| Source::lines(HostKind::ClaudeCode)))
+}
+
+/// Returns the sentence about a file that nobody claims.
+fn unknown_file(path: &Path) -> io::Result<Option<String>> {
+    Ok(recognise(path)?.err().map(|unknown| unknown.to_string()))
+}
+
+fn recognise(path: &Path) -> io::Result<Result<Source, UnknownFile>> {
     let mut head = Vec::new();
     host::open_lines(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
-    let recognised = host::recognise(path, &head);
-    Ok(recognised.unwrap_or_else(|_| Source::lines(HostKind::ClaudeCode)))
+    Ok(host::recognise(path, &head))
 }
 
 #[cfg(test)]

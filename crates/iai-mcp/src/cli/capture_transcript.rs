@@ -84,6 +84,9 @@ fn deferred(captured: &Captured) -> Value {
         "path": captured.file.to_string_lossy(),
         "turns": captured.n_turns,
     });
+    if let Some(unknown) = &captured.unknown {
+        answer.set("note", unknown.as_str());
+    }
     for (name, n) in [("older", captured.n_older), ("unreadable", captured.n_unreadable)] {
         if let Some(fields) = answer.as_object_mut().filter(|_| 0 < n) {
             fields.insert(name.to_owned(), json!(n));

@@ -189,10 +189,11 @@ fn show_list(found: &Value, output: &Output) {
 fn describe_hit(hit: &Value, output: &Output) -> String {
     let field = |name: &str| hit.at(name).as_str().unwrap_or("-");
     let head = format!(
-        "{} · {} · {} · score {}",
+        "{} · {} · {} · {} · score {}",
         field("record_id"),
         field("ts"),
         field("role"),
+        field("project"),
         hit.at("score")
     );
     let reason = output.tint(Tone::Quiet, field("reason"));

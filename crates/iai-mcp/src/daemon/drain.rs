@@ -117,7 +117,16 @@ impl Drainer {
 
     /// Reads one file without storing anything, for a person who wants to see what waits.
     pub(super) fn preview(&self, name: &str) -> anyhow::Result<Vec<IncomingTurn>> {
-        let file = File::open(self.folder.join(name)).with_context(|| format!("opening {name}"))?;
+        self.read_turns(&self.folder, name)
+    }
+
+    /// Reads the turns of a spool file in any folder.
+    pub(super) fn read_turns(
+        &self,
+        folder: &Path,
+        name: &str,
+    ) -> anyhow::Result<Vec<IncomingTurn>> {
+        let file = File::open(folder.join(name)).with_context(|| format!("opening {name}"))?;
         let mut reader = SpoolReader::new(BufReader::new(file), Some(&self.key));
         let mut append = Append::default();
         let mut batch = empty_batch(name);

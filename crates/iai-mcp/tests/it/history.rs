@@ -149,3 +149,25 @@ fn what_waits_is_listed_shown_and_retried() {
     let retried = sandbox.json(&["--json", "spool", "retry", "busy.live.jsonl"]);
     assert_eq!(retried["stored"], 1);
 }
+
+#[test]
+fn turns_of_any_size_are_imported_and_proved() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let texts = ["small".to_owned(), "x y ".repeat(1_200_000), "\u{0}\u{1}".repeat(400_000)];
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let path = sandbox.transcript("large.jsonl", &texts);
+    let path = path.to_str().unwrap();
+    assert_eq!(sandbox.json(&["--json", "import", path])["stored"], 3);
+    let proof = sandbox.json(&["--json", "verify", "--transcripts", path]);
+    assert_eq!((&proof["ok"], &proof["exact"]), (&json!(true), &json!(3)), "{proof}");
+    let left = fs::read_dir(sandbox.root().join(".capture-state")).unwrap();
+    let left = left.filter(|entry| {
+        entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("check-")
+    });
+    assert_eq!(left.count(), 0);
+    let unknown = sandbox.path("unknown.txt");
+    fs::write(&unknown, "no transcript\n").unwrap();
+    let answer = sandbox.capture("s", &unknown);
+    assert!(answer["note"].as_str().unwrap().contains("no transcript"), "{answer}");
+}

@@ -10,8 +10,8 @@ use jiff::{SignedDuration, Timestamp};
 /// A live buffer nobody wrote to for this long belongs to a session that is over.
 const LIVE_QUIET_SECS: i64 = 120;
 
-/// A half-written file nobody finished for this long belongs to a hook that was killed. It was never
-/// acknowledged, and the transcript it came from is read again.
+/// A half-written file nobody finished for this long belongs to a hook that was killed. It was
+/// never acknowledged, and the transcript it came from is read again.
 const HALF_WRITTEN_SECS: i64 = 600;
 
 /// A file with turns in it.
