@@ -9,44 +9,13 @@ use iai_store::{
 };
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 
 /// The host name of what an assistant captured by a tool call.
 const TOOL_HOST: &str = "mcp";
-
-/// A turn out of the spool, as the daemon understood it.
-#[derive(Debug, Clone)]
-pub struct IncomingTurn {
-    /// The assistant program it comes from.
-    pub host: String,
-    /// The host's session.
-    pub session: String,
-    /// The host's id of the turn.
-    pub turn_uuid: Option<String>,
-    /// The turn's place in its transcript.
-    pub turn_index: Option<u64>,
-    /// Who spoke.
-    pub role: Role,
-    /// What kind of memory it becomes.
-    pub tier: Tier,
-    /// The project it belongs to.
-    pub project: Option<String>,
-    /// Where the host was working.
-    pub cwd: Option<String>,
-    /// When it was said.
-    pub turn_at: Timestamp,
-    /// When it was captured.
-    pub captured_at: Timestamp,
-    /// The words, byte for byte.
-    pub text: String,
-    /// An extra key to find it by.
-    pub cue: Option<String>,
-    /// What else the host said about it.
-    pub provenance: Map<String, Value>,
-}
 
 /// A spool line that cannot become a memory.
 #[derive(Debug, Clone)]
@@ -67,7 +36,7 @@ pub struct SpoolBatch {
     /// The file's name.
     pub file: String,
     /// The turns, in order.
-    pub turns: Vec<IncomingTurn>,
+    pub turns: Vec<NewMemory>,
     /// What stood between them.
     pub bad_lines: Vec<BadLine>,
     /// Nothing of the file comes after this.
@@ -123,7 +92,7 @@ impl MemoryEngine {
         self.write(|writing| {
             let mut ingested = Ingested::default();
             for turn in &batch.turns {
-                match writing.insert(&new_memory(turn), now)? {
+                match writing.insert(turn, now)? {
                     Inserted::New(_) => ingested.stored += 1,
                     Inserted::Known(_) => ingested.known += 1,
                 }
@@ -147,11 +116,11 @@ impl MemoryEngine {
     }
 
     /// Stores turns that come from no spool file. When this returns, they are on disk.
-    pub fn store_turns(&self, turns: &[IncomingTurn], now: Timestamp) -> Result<Ingested> {
+    pub fn store_turns(&self, turns: &[NewMemory], now: Timestamp) -> Result<Ingested> {
         self.write(|writing| {
             let mut ingested = Ingested::default();
             for turn in turns {
-                match writing.insert(&new_memory(turn), now)? {
+                match writing.insert(turn, now)? {
                     Inserted::New(_) => ingested.stored += 1,
                     Inserted::Known(_) => ingested.known += 1,
                 }
@@ -161,11 +130,11 @@ impl MemoryEngine {
     }
 
     /// Returns the places of those turns that are not stored, byte for byte, as the id tells.
-    pub fn missing_turns(&self, turns: &[IncomingTurn]) -> Result<Vec<usize>> {
+    pub fn missing_turns(&self, turns: &[NewMemory]) -> Result<Vec<usize>> {
         self.read(|reader| {
             let mut missing = Vec::new();
             for (place, turn) in turns.iter().enumerate() {
-                let stored = reader.memory(new_memory(turn).id())?;
+                let stored = reader.memory(turn.id())?;
                 if stored.is_none_or(|memory| memory.text != turn.text) {
                     missing.push(place);
                 }
@@ -226,27 +195,6 @@ impl MemoryEngine {
                 reason: "already kept in this session, word for word".to_owned(),
             },
         })
-    }
-}
-
-fn new_memory(turn: &IncomingTurn) -> NewMemory {
-    NewMemory {
-        host: turn.host.clone(),
-        session: turn.session.clone(),
-        turn_uuid: turn.turn_uuid.clone(),
-        turn_index: turn.turn_index,
-        role: turn.role,
-        tier: turn.tier,
-        project: turn.project.clone(),
-        cwd: turn.cwd.clone(),
-        turn_at: turn.turn_at,
-        captured_at: turn.captured_at,
-        text: turn.text.clone(),
-        language: None,
-        tags: Vec::new(),
-        provenance: Value::Object(turn.provenance.clone()),
-        cue: turn.cue.clone(),
-        pinned: false,
     }
 }
 

@@ -19,10 +19,10 @@ pub use engine::{MemoryEngine, Overview};
 pub use error::MemoryError;
 pub use events::{EventsAnswer, EventsAsk};
 pub use iai_store::{
-    CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, Receipt,
-    ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file, key_status,
+    CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMemory,
+    Receipt, ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file, key_status,
 };
-pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, IncomingTurn, Ingested, SpoolBatch};
+pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
 pub use profile::{KNOBS, Knob};
 pub use recall::{
     Certainty, CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk,

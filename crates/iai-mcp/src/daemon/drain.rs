@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use iai_memory::{IncomingTurn, Ingested, MemoryEngine, SpoolBatch};
+use iai_memory::{Ingested, MemoryEngine, NewMemory, SpoolBatch};
 use iai_wire::{OpeningKey, SpoolItem, SpoolReader, count_events};
 use jiff::{SignedDuration, Timestamp};
 
@@ -116,16 +116,12 @@ impl Drainer {
     }
 
     /// Reads one file without storing anything, for a person who wants to see what waits.
-    pub(super) fn preview(&self, name: &str) -> anyhow::Result<Vec<IncomingTurn>> {
+    pub(super) fn preview(&self, name: &str) -> anyhow::Result<Vec<NewMemory>> {
         self.read_turns(&self.folder, name)
     }
 
     /// Reads the turns of a spool file in any folder.
-    pub(super) fn read_turns(
-        &self,
-        folder: &Path,
-        name: &str,
-    ) -> anyhow::Result<Vec<IncomingTurn>> {
+    pub(super) fn read_turns(&self, folder: &Path, name: &str) -> anyhow::Result<Vec<NewMemory>> {
         let file = File::open(folder.join(name)).with_context(|| format!("opening {name}"))?;
         let mut reader = SpoolReader::new(BufReader::new(file), Some(&self.key));
         let mut append = Append::default();

@@ -1,7 +1,7 @@
 //! An engine in a throw-away folder, and turns to put into it.
 
 use iai_memory::{
-    Certainty, IncomingTurn, KeySource, MemoryEngine, RecallAnswer, RecallAsk, Role, SpoolBatch,
+    Certainty, KeySource, MemoryEngine, NewMemory, RecallAnswer, RecallAsk, Role, SpoolBatch,
     StorePaths, Tier,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -59,8 +59,8 @@ impl Home {
     }
 }
 
-pub(crate) fn turn(index: u64, text: &str, turn_at: Timestamp) -> IncomingTurn {
-    IncomingTurn {
+pub(crate) fn turn(index: u64, text: &str, turn_at: Timestamp) -> NewMemory {
+    NewMemory {
         host: "test".to_owned(),
         session: "s".to_owned(),
         turn_uuid: None,
@@ -73,11 +73,14 @@ pub(crate) fn turn(index: u64, text: &str, turn_at: Timestamp) -> IncomingTurn {
         captured_at: now(),
         text: text.to_owned(),
         cue: None,
-        provenance: serde_json::Map::new(),
+        language: None,
+        tags: Vec::new(),
+        provenance: serde_json::json!({}),
+        pinned: false,
     }
 }
 
-pub(crate) fn batch(file: &str, turns: Vec<IncomingTurn>) -> SpoolBatch {
+pub(crate) fn batch(file: &str, turns: Vec<NewMemory>) -> SpoolBatch {
     SpoolBatch { file: file.to_owned(), turns, bad_lines: Vec::new(), is_last: true }
 }
 

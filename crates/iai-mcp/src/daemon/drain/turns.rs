@@ -2,9 +2,10 @@
 
 use std::str::FromStr as _;
 
-use iai_memory::{BadLine, IncomingTurn, Role, SpoolBatch, Tier};
+use iai_memory::{BadLine, NewMemory, Role, SpoolBatch, Tier};
 use iai_wire::{SpoolEvent, SpoolHeader};
 use jiff::Timestamp;
+use serde_json::Value;
 
 /// The host name of turns whose writer did not say.
 const UNKNOWN_HOST: &str = "unknown";
@@ -45,7 +46,7 @@ impl Append {
         }
     }
 
-    fn understand(&self, event: &SpoolEvent, now: Timestamp) -> Result<IncomingTurn, String> {
+    fn understand(&self, event: &SpoolEvent, now: Timestamp) -> Result<NewMemory, String> {
         let role = Role::from_str(&event.role)
             .map_err(|_| format!("the role is `{}`; it must be user or assistant", event.role))?;
         let tier = if event.tier.is_empty() { "episodic" } else { &event.tier };
@@ -58,7 +59,7 @@ impl Append {
         let cwd = cwd.filter(|cwd| !cwd.is_empty());
         let label = label_number(&event.cue);
         let turn_index = event.index.or(label.flatten());
-        Ok(IncomingTurn {
+        Ok(NewMemory {
             host: event.source.clone().unwrap_or_else(|| UNKNOWN_HOST.to_owned()),
             session: header.map_or_else(|| "-".to_owned(), |header| header.session_id.clone()),
             turn_uuid: event.uuid.clone().or_else(|| {
@@ -77,7 +78,10 @@ impl Append {
             captured_at: written_at,
             text: event.text.clone(),
             cue: Some(event.cue.clone()).filter(|cue| !cue.is_empty() && label.is_none()),
-            provenance: event.provenance.clone(),
+            language: None,
+            tags: Vec::new(),
+            provenance: Value::Object(event.provenance.clone()),
+            pinned: false,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Turns that come over the socket instead of the spool: stored, or only looked for.
 
-use iai_memory::{IncomingTurn, MemoryEngine, SpoolBatch};
+use iai_memory::{MemoryEngine, NewMemory, SpoolBatch};
 use iai_wire::{SpoolEvent, SpoolHeader, code};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -40,7 +40,7 @@ pub(super) fn check(
 }
 
 /// Shows turns without storing them.
-pub(in crate::daemon) fn preview(turns: &[IncomingTurn]) -> Value {
+pub(in crate::daemon) fn preview(turns: &[NewMemory]) -> Value {
     let shown = turns.iter().take(PREVIEW_TURNS_MAX).map(|turn| {
         let text: String = turn.text.chars().take(PREVIEW_CHARS_MAX).collect();
         json!({"ts": turn.turn_at.to_string(), "role": turn.role.as_str(), "text": text})
