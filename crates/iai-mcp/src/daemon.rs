@@ -200,10 +200,11 @@ fn drain_once(opened: &Opened, face: &Face) -> Event {
     let drained = |n_pending, look_again_in| Event::Drained { n_pending, look_again_in };
     match opened.drainer.pass() {
         Ok(pass) => {
-            face.add_stored(pass.ingested.stored);
             let set_aside = opened.engine.overview().map_or(0, |overview| overview.set_aside);
             let failed = set_aside + pass.n_foreign;
             face.show_drained(pass.n_pending, failed, pass.oldest_pending_at, clock::now());
+            // Last, so that whoever sees the new number sees the others of this pass too.
+            face.add_stored(pass.ingested.stored);
             if pass.ingested != iai_memory::Ingested::default() {
                 tracing::info!(?pass.ingested, pending = pass.n_pending, "drained");
             }
