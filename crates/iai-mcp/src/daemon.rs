@@ -200,11 +200,14 @@ fn drain_once(opened: &Opened, face: &Face) -> Event {
     let drained = |n_pending, look_again_in| Event::Drained { n_pending, look_again_in };
     match opened.drainer.pass() {
         Ok(pass) => {
-            let set_aside = opened.engine.overview().map_or(0, |overview| overview.set_aside);
+            let overview = opened.engine.overview().ok();
+            let set_aside = overview.as_ref().map_or(0, |overview| overview.set_aside);
             let failed = set_aside + pass.n_foreign;
             face.show_drained(pass.n_pending, failed, pass.oldest_pending_at, clock::now());
             // Last, so that whoever sees the new number sees the others of this pass too.
-            face.add_stored(pass.ingested.stored);
+            if let Some(overview) = overview {
+                face.set_stored(overview.memories);
+            }
             if pass.ingested != iai_memory::Ingested::default() {
                 tracing::info!(?pass.ingested, pending = pass.n_pending, "drained");
             }
@@ -268,7 +271,7 @@ fn refresh_stored(opened: &Opened, face: &Face) {
 fn drain_named(opened: &Opened, face: &Face, params: &Value) -> Result<Value, Failure> {
     let drained = opened.drainer.drain_named(spool_name(params)?);
     let ingested = drained.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
-    face.add_stored(ingested.stored);
+    refresh_stored(opened, face);
     Ok(json!(ingested))
 }
 

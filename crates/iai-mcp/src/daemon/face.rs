@@ -61,10 +61,6 @@ impl Face {
         self.stored.store(n, Ordering::Relaxed);
     }
 
-    pub(super) fn add_stored(&self, n: u64) {
-        self.stored.fetch_add(n, Ordering::Relaxed);
-    }
-
     pub(super) fn show_drained(
         &self,
         pending: u64,
@@ -149,7 +145,7 @@ mod tests {
     fn the_contracts_keys_are_there_and_the_counts_add_up() {
         let now = Timestamp::UNIX_EPOCH;
         let face = Face::new(now);
-        face.add_stored(2);
+        face.set_stored(2);
         face.show_drained(3, 1, Some(now), now);
         let status = face.status(now);
         for key in [
