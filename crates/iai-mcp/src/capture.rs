@@ -9,15 +9,16 @@ mod project;
 mod transcript;
 mod waiting;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use iai_wire::SpoolEvent;
 use jiff::Timestamp;
 
-pub(crate) use deliver::{DeliverError, Delivery, deliver, nudge_daemon, write_for_checking};
+pub(crate) use deliver::{Delivery, deliver, nudge_daemon, write_for_checking};
+pub(crate) use privacy::without_private;
 pub(crate) use project::project_of;
 pub(crate) use transcript::{Budget, Flow, Placed, Transcript, each_turn, read_transcript};
 pub(crate) use waiting::{WaitingFile, n_waiting, waiting_files};
@@ -54,7 +55,8 @@ pub(crate) fn capture_transcript(
     told: &Told<'_>,
     transcript: &Transcript,
     now: Timestamp,
-) -> Result<Captured, DeliverError> {
+) -> anyhow::Result<Captured> {
+    check_config(settings)?;
     let batch = SpoolBatch::new(settings, told, &transcript.turns, now);
     let delivery =
         Delivery { session: &batch.session, cwd: &batch.cwd, events: &batch.events, now };
@@ -78,11 +80,14 @@ pub(crate) fn capture_new_turns(
     budget: Budget,
     now: Timestamp,
 ) -> anyhow::Result<usize> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
+    check_config(settings)?;
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => bail!("the transcript is not a file"),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-        Err(error) => return Err(error).context("opening the transcript"),
-    };
+        Err(error) => return Err(error).context("looking at the transcript"),
+    }
+    let mut file = File::open(path).context("opening the transcript")?;
     let mut cursor = Cursor::load(&settings.home, path, &mut file).context("reading the cursor")?;
     let mut n_captured = 0;
     while n_captured < budget.n_turns_max && !budget.is_over() {
@@ -104,6 +109,14 @@ pub(crate) fn capture_new_turns(
         cursor.save(&settings.home, path, &mut file).context("remembering how far it was read")?;
     }
     Ok(n_captured)
+}
+
+/// A privacy setting that cannot be read must not mean that there is none.
+fn check_config(settings: &Settings) -> anyhow::Result<()> {
+    match &settings.config_error {
+        None => Ok(()),
+        Some(error) => bail!("{error}; nothing is captured until that file is mended"),
+    }
 }
 
 /// Marks a whole file as read, so that hooks do not deliver it again.

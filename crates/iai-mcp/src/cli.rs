@@ -85,6 +85,14 @@ enum Command {
     },
     /// Find memories by a plain text, in the shape of a recall answer
     BankRecall(memories::BankArguments),
+    /// What a host runs at its events, with its payload on stdin; exits 0 on every path
+    Hook {
+        /// session-start, prompt, stop, subagent-stop, pre-compact or session-end
+        event: String,
+        /// Who calls: claude, codex or cursor
+        #[arg(long, default_value = "claude")]
+        host: String,
+    },
     /// Look for what is wrong and say what to do
     Doctor,
     /// Serve an MCP host over stdin and stdout
@@ -101,9 +109,11 @@ enum Command {
 pub(crate) fn main() -> ExitCode {
     // Before the parser, which would exit with 2 on a word it does not know: a host reads that as
     // an order.
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<String> = words.collect();
     if let Some((first, words)) = words.split_first()
         && first == "hook"
+        && !words.iter().any(|word| word == "--help" || word == "-h")
     {
         let output = Output::new(false, true);
         return crate::hook::main(words, |text| output.text(text));
@@ -172,6 +182,8 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::Verify(arguments) => import::verify(&arguments, settings, output),
         Command::Spool(command) => spool::run(&command, settings, output),
         Command::Transcript { session } => transcript::run(&client(), &session, output),
+        // Taken before the parser; here only so that `--help` knows of it.
+        Command::Hook { .. } => Ok(ExitCode::SUCCESS),
         Command::Doctor => doctor::run(settings, output),
         Command::Mcp => {
             crate::mcp::serve(client(), host_session(settings)?)?;

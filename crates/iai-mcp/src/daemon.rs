@@ -26,7 +26,7 @@ use iai_wire::{Call, PROTOCOL_VERSION, code};
 use serde_json::{Value, json};
 
 use crate::clock;
-use crate::home::{Home, ensure_private_folder};
+use crate::home::{Home, UnusableFolder, ensure_private_folder};
 use crate::settings::Settings;
 use connections::Desk;
 use face::Face;
@@ -53,8 +53,8 @@ pub(crate) fn run(settings: &Settings, on_ready: impl FnOnce(Option<&Path>)) -> 
     let home = &settings.home;
     // Whatever we create is ours alone, also between its creation and its chmod.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
-    ensure_private_folder(home.root())
-        .with_context(|| format!("making the store folder {}", home.root().display()))?;
+    let root = home.root().to_owned();
+    ensure_private_folder(&root).map_err(|source| UnusableFolder { path: root, source })?;
     let lock = Singleton::take(home)?;
     let listening = Listening::begin(home, &lock)?;
     let _log = crate::log::to_file(&home.daemon_log())?;
@@ -170,6 +170,10 @@ impl House {
             wait_for(draining, LEAVE_LIMIT);
         }
         if let Some(opened) = self.store.now() {
+            let why = json!({"why": format!("{why:?}")});
+            if let Err(error) = opened.engine.record_event("daemon_stopped", why, clock::now()) {
+                tracing::warn!(%error, "leaving without a note");
+            }
             // Everything acknowledged is durable already; this only keeps the log file short.
             if let Err(error) = opened.engine.checkpoint() {
                 tracing::warn!(%error, "leaving without a checkpoint");
@@ -198,7 +202,11 @@ fn wait_for(handle: JoinHandle<()>, limit: Duration) {
 
 fn drain_once(opened: &Opened, face: &Face) -> Event {
     let drained = |n_pending, look_again_in| Event::Drained { n_pending, look_again_in };
-    match opened.drainer.pass() {
+    let show = |n_pending| {
+        face.show_pending(n_pending);
+        refresh_stored(opened, face);
+    };
+    match opened.drainer.pass(&show) {
         Ok(pass) => {
             let overview = opened.engine.overview().ok();
             let set_aside = overview.as_ref().map_or(0, |overview| overview.set_aside);

@@ -3,8 +3,11 @@
 
 use std::process::ExitCode;
 
-use crate::client::CallError;
+use iai_wire::ConnectError;
+
+use crate::client::{CallError, StartFailed};
 use crate::daemon;
+use crate::home::UnusableFolder;
 use crate::settings::SettingsError;
 
 /// What a run ends with, as documented in the README.
@@ -30,8 +33,11 @@ impl Exit {
             if cause.is::<SettingsError>() {
                 return Self::Settings;
             }
-            if cause.is::<daemon::ListenError>() {
+            if cause.is::<daemon::ListenError>() || cause.is::<UnusableFolder>() {
                 return Self::Settings;
+            }
+            if let Some(failed) = cause.downcast_ref::<StartFailed>() {
+                return Self::from_code(failed.code);
             }
             if daemon::is_store_error(cause) {
                 return Self::StoreOrKey;
@@ -43,12 +49,24 @@ impl Exit {
         Self::Failure
     }
 
+    /// Takes over the code another process of ours ended with.
+    fn from_code(code: Option<i32>) -> Self {
+        match code {
+            Some(2) => Self::Usage,
+            Some(3) => Self::Settings,
+            Some(4) => Self::DaemonUnreachable,
+            Some(5) => Self::StoreOrKey,
+            _ => Self::Failure,
+        }
+    }
+
     fn of_call(error: &CallError) -> Self {
         match error {
             _ if error.is_about_the_store() => Self::StoreOrKey,
             CallError::Refused { code: iai_wire::code::UNREACHABLE, .. } => Self::DaemonUnreachable,
             CallError::Refused { code: iai_wire::code::BAD_PARAMS, .. } => Self::Usage,
             CallError::Refused { .. } => Self::Failure,
+            CallError::Connect(ConnectError::PathTooLong { .. }) => Self::Settings,
             CallError::Connect(_) | CallError::Broken(_) | CallError::OtherProtocol { .. } => {
                 Self::DaemonUnreachable
             }

@@ -8,6 +8,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use thiserror::Error;
+
 /// Folders are the owner's alone.
 pub(crate) const FOLDER_MODE: u32 = 0o700;
 /// So are files.
@@ -91,6 +93,17 @@ impl Home {
     pub(crate) fn hook_log(&self) -> PathBuf {
         self.logs().join("hook.log")
     }
+}
+
+/// A folder that cannot be ours.
+#[derive(Debug, Error)]
+#[error(
+    "the folder {} cannot be used: {source}; free the path, or set IAI_MCP_STORE",
+    path.display()
+)]
+pub(crate) struct UnusableFolder {
+    pub(crate) path: PathBuf,
+    pub(crate) source: io::Error,
 }
 
 /// Makes a folder that only its owner can enter, whatever the umask says, and tightens one that is

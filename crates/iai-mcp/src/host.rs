@@ -25,6 +25,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 pub(crate) use discover::discover;
+pub(crate) use json::repaired;
 pub(crate) use open::open_lines;
 pub(crate) use recognise::{UnknownFile, recognise};
 
@@ -49,6 +50,16 @@ pub(crate) enum HostKind {
 }
 
 impl HostKind {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::GeminiCli,
+        Self::OpenCode,
+        Self::CopilotCli,
+        Self::Pi,
+        Self::QwenCode,
+    ];
+
     /// Returns the name stored with every turn; it never changes.
     pub(crate) fn name(self) -> &'static str {
         match self {

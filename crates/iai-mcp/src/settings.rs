@@ -37,6 +37,9 @@ pub(crate) struct Settings {
     pub(crate) recall_on_prompt: bool,
     /// Folders whose sessions are not captured.
     pub(crate) switched_off: Vec<String>,
+    /// What is wrong with the config file. While something is, nothing is captured: it may be the
+    /// very file that says what must not be.
+    pub(crate) config_error: Option<String>,
 }
 
 /// What the config file may hold; other keys are somebody else's.
@@ -70,9 +73,6 @@ impl Settings {
     }
 
     /// Reads from any lookup; an empty value counts as unset.
-    ///
-    /// A config file that cannot be read counts as absent: a hook has nobody to complain to, and
-    /// `doctor` tells.
     fn from_lookup(get: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let root = match (get("IAI_MCP_STORE"), get("HOME")) {
             (Some(store), _) => absolute("IAI_MCP_STORE", store)?,
@@ -83,7 +83,11 @@ impl Settings {
             .map(|path| absolute("IAI_DAEMON_SOCKET_PATH", path))
             .transpose()?;
         let home = Home::new(root, socket);
-        let config = read_config(&home.config_file()).unwrap_or_default();
+        let (config, config_error) = match read_config(&home.config_file(), get("HOME").as_deref())
+        {
+            Ok(config) => (config, None),
+            Err(error) => (Config::default(), Some(error)),
+        };
         let folder = |name| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
         Ok(Self {
             home,
@@ -97,25 +101,35 @@ impl Settings {
             codex_folder: folder("CODEX_HOME"),
             recall_on_prompt: config.recall_on_prompt,
             switched_off: config.ignore,
+            config_error,
         })
     }
 }
 
-/// Returns the config file's content, or what is wrong with it.
-pub(crate) fn check_config(path: &Path) -> Result<(), String> {
-    read_config(path).map(drop)
-}
-
-fn read_config(path: &Path) -> Result<Config, String> {
+/// Reads the config file; folders come out absolute.
+fn read_config(path: &Path, user_home: Option<&str>) -> Result<Config, String> {
+    let failed = |what: String| format!("{}: {what}", path.display());
     let mut text = String::new();
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Config::default()),
-        Err(error) => return Err(format!("{}: {error}", path.display())),
+        Err(error) => return Err(failed(error.to_string())),
     };
     let read = file.take(CONFIG_BYTES_MAX).read_to_string(&mut text);
-    read.map_err(|error| format!("{}: {error}", path.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+    read.map_err(|error| failed(error.to_string()))?;
+    let mut config: Config =
+        serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+    for folder in &mut config.ignore {
+        if let (Some(rest), Some(home)) = (folder.strip_prefix("~/"), user_home) {
+            *folder = format!("{home}/{rest}");
+        }
+        if !folder.starts_with('/') {
+            return Err(failed(format!(
+                "`ignore` holds `{folder}`, which is not an absolute path"
+            )));
+        }
+    }
+    Ok(config)
 }
 
 /// A relative path would mean another store in every folder a hook happens to run in.
@@ -190,5 +204,23 @@ mod tests {
         assert_eq!(read(&[]).err(), Some(SettingsError::HomeUnset));
         let relative = read(&[("HOME", "h")]).err();
         assert!(matches!(relative, Some(SettingsError::NotAbsolute { name: "HOME", .. })));
+    }
+
+    #[test]
+    fn a_config_file_is_read_or_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().to_string_lossy().into_owned();
+        let with = |text: &str| {
+            std::fs::write(folder.path().join("config.json"), text).unwrap();
+            read(&[("HOME", "/h"), ("IAI_MCP_STORE", &store)]).unwrap()
+        };
+        let good = with(r#"{"ignore": ["/a", "~/b"], "recall_on_prompt": true, "user": {}}"#);
+        assert_eq!(
+            (good.switched_off, good.config_error),
+            (vec!["/a".into(), "/h/b".into()], None)
+        );
+        for bad in ["{,}", r#"{"ignore": "/a"}"#, r#"{"ignore": ["b"]}"#, "// x\n{}"] {
+            assert!(with(bad).config_error.is_some(), "{bad}");
+        }
     }
 }

@@ -51,7 +51,7 @@ impl MemoryEngine {
         let turns = self.read(|reader| {
             let last = reader.latest_session(project, Some(&ask.session))?;
             match last {
-                Some(session) => Ok(reader.session_tail(&session, TURNS_MAX)?),
+                Some(session) => Ok(spoken(reader.session_tail(&session, 4 * TURNS_MAX)?)),
                 None => Ok(Vec::new()),
             }
         })?;
@@ -69,6 +69,14 @@ impl MemoryEngine {
             ..Brief::default()
         })
     }
+}
+
+/// What a sub-agent was told and answered is not part of the conversation.
+fn spoken(turns: Vec<Memory>) -> Vec<Memory> {
+    let is_spoken = |turn: &Memory| turn.provenance.get("subagent").is_none();
+    let spoken: Vec<Memory> = turns.into_iter().filter(is_spoken).collect();
+    let skipped = spoken.len().saturating_sub(TURNS_MAX);
+    spoken.into_iter().skip(skipped).collect()
 }
 
 fn last_session(project: &str, turns: &[Memory]) -> String {

@@ -138,14 +138,19 @@ impl MemoryEngine {
             return Ok(pack::nothing(&cue, "retrieval_skipped", "the cue asks for nothing"));
         }
         self.read(|reader| {
-            let mut candidates = candidates::find(reader, &cue, ask.project.as_deref())?;
+            let candidates::Found { mut candidates, is_second_best } =
+                candidates::find(reader, &cue, ask.project.as_deref())?;
             if ask.certainty == Certainty::OnlyConfident {
                 candidates.retain(|candidate| rank::CONFIDENT_BM25 <= candidate.bm25);
             }
             let ranked = rank::rank(&cue, candidates, now);
             let context = candidates::supersession(reader, &ranked)?;
             let ranked = rank::put_successors_first(ranked, &context);
-            Ok(pack::pack(&cue, ranked, &context, ask.budget_tokens))
+            let mut answer = pack::pack(&cue, ranked, &context, ask.budget_tokens);
+            if is_second_best && !answer.hits.is_empty() {
+                answer.hints.push(pack::no_exact_match());
+            }
+            Ok(answer)
         })
     }
 }

@@ -19,7 +19,7 @@ use crate::reply::Response;
 #[derive(Debug, Error)]
 pub enum ConnectError {
     /// Nobody listens: there is no socket, or nobody behind it.
-    #[error("no daemon is listening on {}", path.display())]
+    #[error("no daemon is listening on {}; `iai-mcp daemon start` starts one", path.display())]
     Down {
         /// The socket.
         path: PathBuf,

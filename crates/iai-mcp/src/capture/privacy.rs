@@ -21,7 +21,7 @@ pub(crate) fn without_private(text: &str) -> Cow<'_, str> {
     while let Some((before, after)) = split_at_tag(rest, OPEN) {
         kept.push_str(before);
         kept.push_str(MARK);
-        rest = split_at_tag(after, CLOSE).map_or("", |(_, behind)| behind);
+        rest = behind_close(after);
     }
     kept.push_str(rest);
     Cow::Owned(kept)
@@ -31,6 +31,26 @@ pub(crate) fn without_private(text: &str) -> Cow<'_, str> {
 pub(crate) fn is_ignored(folder: &Path, switched_off: &[String]) -> bool {
     let by_setting = switched_off.iter().any(|path| folder.starts_with(path));
     by_setting || folder.ancestors().any(|folder| folder.join(IGNORE_FILE).exists())
+}
+
+/// Returns what follows the closing tag that belongs to a tag just opened; spans may nest.
+fn behind_close(mut rest: &str) -> &str {
+    let mut depth = 1;
+    while 0 < depth {
+        let opens = split_at_tag(rest, OPEN);
+        let Some((before, behind)) = split_at_tag(rest, CLOSE) else { return "" };
+        match opens {
+            Some((outside, inside)) if outside.len() < before.len() => {
+                depth += 1;
+                rest = inside;
+            }
+            _ => {
+                depth -= 1;
+                rest = behind;
+            }
+        }
+    }
+    rest
 }
 
 fn has_tag(text: &str, tag: &str) -> bool {
@@ -63,7 +83,8 @@ mod tests {
         check("é<private>ü</private>ß<private>x</private>", "é[private]ß[private]");
         check("open <private>to the end", "open [private]");
         check("a </private> b", "a </private> b");
-        check("<private><private>x</private>y</private>", "[private]y</private>");
+        check("a <private>b <private>c</private> d</private> e", "a [private] e");
+        check("<private><private>x</private>y", "[private]");
     }
 
     #[test]

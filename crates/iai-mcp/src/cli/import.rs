@@ -13,6 +13,7 @@ use serde_json::json;
 use super::output::Output;
 use crate::client::Client;
 use crate::exit::Exit;
+use crate::host::HostKind;
 use crate::import::{Purpose, Selection, Source, Tally, Work, find_sources, take_source};
 use crate::settings::Settings;
 
@@ -22,12 +23,12 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 pub(super) struct ImportArguments {
     /// Files or folders: transcripts, spool files, conversations.json; none means every host found
     paths: Vec<PathBuf>,
-    /// Only this host: claude-code, codex, …
-    #[arg(long)]
-    host: Option<String>,
+    /// Only this host: claude-code, codex, gemini-cli, opencode, copilot-cli, pi or qwen-code
+    #[arg(long, value_parser = parse_host)]
+    host: Option<&'static str>,
     /// Only turns said since this time or date
-    #[arg(long, value_name = "TIME")]
-    since: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    since: Option<Timestamp>,
 }
 
 #[derive(Args)]
@@ -44,10 +45,9 @@ pub(super) fn import(
     settings: &Settings,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let since = arguments.since.as_deref().map(parse_time).transpose()?;
-    let selection = Selection { paths: &arguments.paths, host: arguments.host.as_deref() };
+    let selection = Selection { paths: &arguments.paths, host: arguments.host };
     let sources = find_sources(settings.user_home.as_deref(), &selection)?;
-    let tally = take_all(&sources, Purpose::Store, since, settings, output)?;
+    let tally = take_all(&sources, Purpose::Store, arguments.since, settings, output)?;
     let told = json!({
         "files": tally.n_files,
         "found": tally.n_found,
@@ -64,7 +64,8 @@ pub(super) fn import(
         lines.extend(tally.problems.iter().map(|problem| format!("  {problem}")));
         lines.join("\n")
     });
-    Ok(ExitCode::SUCCESS)
+    let is_nothing = tally.n_found == 0 && 0 < tally.n_problems;
+    Ok(if is_nothing { Exit::Failure.into() } else { ExitCode::SUCCESS })
 }
 
 pub(super) fn verify(
@@ -135,12 +136,23 @@ fn progress(tally: &Tally, n_files: usize, elapsed: Duration) -> String {
     )
 }
 
-fn parse_time(text: &str) -> anyhow::Result<Timestamp> {
+fn parse_time(text: &str) -> Result<Timestamp, String> {
     let date = || {
         let date: jiff::civil::Date = text.parse().ok()?;
         Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
     };
-    text.parse().ok().or_else(date).with_context(|| {
-        format!("--since is `{text}`; give a date like 2026-05-01 or a time like 2026-05-01T10:00Z")
+    text.parse()
+        .ok()
+        .or_else(date)
+        .ok_or_else(|| "give a date like 2026-05-01 or a time like 2026-05-01T10:00:00Z".to_owned())
+}
+
+/// Hooks call the host `claude`; its turns are stored as `claude-code`.
+fn parse_host(text: &str) -> Result<&'static str, String> {
+    let sought = if text == "claude" { "claude-code" } else { text };
+    let mut names = HostKind::ALL.iter().map(|kind| kind.name());
+    names.find(|name| *name == sought).ok_or_else(|| {
+        let names: Vec<&str> = HostKind::ALL.iter().map(|kind| kind.name()).collect();
+        format!("there are {}", names.join(", "))
     })
 }

@@ -120,7 +120,7 @@ pub(super) fn show(client: &Client, id: &str, output: &Output) -> anyhow::Result
 }
 
 /// Puts a text together that is larger than one answer.
-fn whole_memory(client: &Client, id: &str) -> anyhow::Result<Value> {
+pub(super) fn whole_memory(client: &Client, id: &str) -> anyhow::Result<Value> {
     let mut memory = client.call("memory_show", &json!({"id": id}))?;
     let total = memory.at("excerpt").at("total").as_u64().unwrap_or(0);
     let mut end = memory.at("excerpt").at("end").as_u64().unwrap_or(total);
@@ -206,8 +206,16 @@ fn describe_line(memory: &Value, output: &Output) -> String {
     let time: String = field("ts").chars().take(16).collect();
     let text = field("literal_surface").split_whitespace().collect::<Vec<_>>().join(" ");
     let preview: String = text.chars().take(PREVIEW_CHARS).collect();
-    let head = output.tint(Tone::Quiet, &format!("{id}  {time}  {:<9}", field("role")));
+    let head = output.tint(Tone::Quiet, &format!("{id}  {time}  {:<9}", speaker(memory)));
     format!("{head}  {preview}")
+}
+
+/// Who spoke; a sub-agent is not the assistant the user talked to.
+pub(super) fn speaker(memory: &Value) -> &str {
+    if memory.at("provenance").at("subagent") == true {
+        return "sub-agent";
+    }
+    memory.at("role").as_str().unwrap_or("-")
 }
 
 fn items<'a>(answer: &'a Value, name: &str) -> &'a [Value] {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 use serde_json::{Value, json};
 
+use super::memories::{speaker, whole_memory};
 use super::output::Output;
 use crate::client::Client;
 use crate::fields::Fields as _;
@@ -18,7 +19,13 @@ pub(super) fn run(client: &Client, session: &str, output: &Output) -> anyhow::Re
         let params = json!({"session": session, "skip": turns.len(), "limit": PAGE});
         let page = client.call("session_turns", &params)?;
         let Some(page) = page.at("turns").as_array().filter(|page| !page.is_empty()) else { break };
-        turns.extend(page.iter().cloned());
+        for turn in page {
+            // A text larger than an answer is put together from its parts.
+            turns.push(match turn.at("record_id").as_str() {
+                Some(id) if turn.at("excerpt").is_object() => whole_memory(client, id)?,
+                _ => turn.clone(),
+            });
+        }
     }
     if turns.is_empty() {
         bail!("there is no session {session}; `iai-mcp list` shows sessions with `--json`");
@@ -30,5 +37,5 @@ pub(super) fn run(client: &Client, session: &str, output: &Output) -> anyhow::Re
 
 fn describe(turn: &Value) -> String {
     let field = |name: &str| turn.at(name).as_str().unwrap_or("-");
-    format!("── {} · {}\n{}", field("role"), field("ts"), field("literal_surface"))
+    format!("── {} · {}\n{}", speaker(turn), field("ts"), field("literal_surface"))
 }

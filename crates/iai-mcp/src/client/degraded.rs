@@ -14,7 +14,9 @@ use iai_wire::{SpoolEvent, code};
 use serde_json::{Value, json};
 
 use super::CallError;
-use crate::capture::{Delivery, current_folder, deliver, nudge_daemon, project_of};
+use crate::capture::{
+    Delivery, current_folder, deliver, nudge_daemon, project_of, without_private,
+};
 use crate::clock;
 use crate::daemon::handlers::{self, Failure};
 use crate::daemon::{key_source, store_paths};
@@ -76,7 +78,7 @@ fn capture(settings: &Settings, params: &Value, reason: &str) -> Result<Value, F
         let given = params.at(name).as_str().unwrap_or_default();
         (if given.is_empty() { default } else { given }).to_owned()
     };
-    let text = field("text", "");
+    let text = without_private(&field("text", "")).into_owned();
     if text.chars().all(char::is_whitespace) {
         return Ok(json!({"status": "skipped", "record_id": null, "reason": "the text is empty"}));
     }

@@ -13,10 +13,11 @@ use anyhow::{Context as _, bail};
 use iai_wire::Connection;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
+use thiserror::Error;
 
 use super::{Client, STATUS_LIMIT};
 use crate::fields::Fields as _;
-use crate::home::{FILE_MODE, Home, ensure_private_folder};
+use crate::home::{FILE_MODE, Home, UnusableFolder, ensure_private_folder};
 use crate::settings::Settings;
 
 /// A store that needs longer than this to open is in trouble.
@@ -43,9 +44,10 @@ pub(crate) fn start_daemon(settings: &Settings) -> anyhow::Result<Started> {
     }
     let complaints = settings.home.logs().join("daemon-start.log");
     let mut child = spawn(&settings.home, &complaints)?;
-    if !wait_ready(&mut child)? {
+    if let Readiness::Ended { code } = wait_ready(&mut child)? {
         let why = said(&complaints);
-        bail!("{}", why.as_deref().unwrap_or("the daemon ended at once and did not say why"));
+        let why = why.unwrap_or_else(|| "the daemon ended at once and did not say why".to_owned());
+        return Err(StartFailed { why, code }.into());
     }
     let status = client.status().context("the daemon started and does not answer")?;
     Ok(Started::Now { status, remarks: said(&complaints) })
@@ -54,9 +56,9 @@ pub(crate) fn start_daemon(settings: &Settings) -> anyhow::Result<Started> {
 #[expect(clippy::disallowed_methods, reason = "the user asked for a daemon")]
 fn spawn(home: &Home, complaints: &Path) -> anyhow::Result<Child> {
     let program = std::env::current_exe().context("finding this program's own path")?;
-    ensure_private_folder(home.root())
-        .and_then(|()| ensure_private_folder(&home.logs()))
-        .with_context(|| format!("making {}", home.logs().display()))?;
+    let unusable = |source| UnusableFolder { path: home.root().to_owned(), source };
+    ensure_private_folder(home.root()).map_err(unusable)?;
+    ensure_private_folder(&home.logs()).map_err(unusable)?;
     let stderr = OpenOptions::new()
         .write(true)
         .create(true)
@@ -74,8 +76,22 @@ fn spawn(home: &Home, complaints: &Path) -> anyhow::Result<Child> {
         .with_context(|| format!("starting {}", program.display()))
 }
 
+/// The daemon that was started ended again; its own words say why.
+#[derive(Debug, Error)]
+#[error("{why}")]
+pub(crate) struct StartFailed {
+    why: String,
+    /// What it exited with, which is what whoever started it exits with.
+    pub(crate) code: Option<i32>,
+}
+
+enum Readiness {
+    Ready,
+    Ended { code: Option<i32> },
+}
+
 /// The daemon writes one line when its store is open, and its pipe closes when it dies before that.
-fn wait_ready(child: &mut Child) -> anyhow::Result<bool> {
+fn wait_ready(child: &mut Child) -> anyhow::Result<Readiness> {
     let stdout = child.stdout.take().context("the daemon's pipe is gone")?;
     let (said, heard) = mpsc::sync_channel(1);
     thread::spawn(move || {
@@ -84,11 +100,11 @@ fn wait_ready(child: &mut Child) -> anyhow::Result<bool> {
         said.send(line).ok();
     });
     match heard.recv_timeout(START_LIMIT) {
-        Ok(line) if !line.is_empty() => Ok(true),
+        Ok(line) if !line.is_empty() => Ok(Readiness::Ready),
         Ok(_) => {
             // It has died; taking its exit leaves no zombie behind.
-            child.wait().context("waiting for the daemon's exit")?;
-            Ok(false)
+            let status = child.wait().context("waiting for the daemon's exit")?;
+            Ok(Readiness::Ended { code: status.code() })
         }
         Err(_) => {
             bail!("the daemon has not opened its store within 30 s; see `iai-mcp daemon logs`")

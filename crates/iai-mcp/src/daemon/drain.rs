@@ -70,13 +70,18 @@ impl Drainer {
         Self { engine, folder, key, put_off: Mutex::new(BTreeMap::new()), is_stopping }
     }
 
-    /// Drains every file that is due.
-    pub(super) fn pass(&self) -> io::Result<Pass> {
+    /// Drains every file that is due. `show` is told how many turns wait, before and after each.
+    pub(super) fn pass(&self, show: &dyn Fn(u64)) -> io::Result<Pass> {
         let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
         let now = clock::now();
         let mut pass = Pass::default();
         let mut wake_at: Vec<Timestamp> = Vec::new();
-        for file in files::waiting(&self.folder, now)? {
+        let files = files::waiting(&self.folder, now)?;
+        let counts: Vec<u64> = files.iter().map(|file| n_turns(&file.path)).collect();
+        let mut n_left: u64 = counts.iter().sum();
+        for (file, n_in_file) in files.into_iter().zip(counts) {
+            show(pass.n_pending + n_left);
+            n_left -= n_in_file;
             if self.is_stopping.load(Ordering::Relaxed) {
                 break;
             }

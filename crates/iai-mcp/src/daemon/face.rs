@@ -61,6 +61,11 @@ impl Face {
         self.stored.store(n, Ordering::Relaxed);
     }
 
+    /// Shows what waits while a pass is under way.
+    pub(super) fn show_pending(&self, n: u64) {
+        self.pending.store(n, Ordering::Relaxed);
+    }
+
     pub(super) fn show_drained(
         &self,
         pending: u64,

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::capture::without_private;
 use crate::fields::Fields as _;
 use parameters::Parameters;
 
@@ -124,6 +125,7 @@ fn recall_structural(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Va
     let ask = StructuralAsk {
         structure_query: given.text_map("structure_query")?,
         budget_tokens: given.count("budget_tokens", STRUCTURAL_BUDGET)?.min(BUDGET_MAX),
+        n_hits_max: usize::try_from(given.count("max_records", BUDGET_MAX)?).unwrap_or(usize::MAX),
     };
     reply(engine.recall_structural(&ask))
 }
@@ -143,7 +145,7 @@ fn capture(
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let ask = CaptureAsk {
-        text: given.text("text")?,
+        text: without_private(&given.text("text")?).into_owned(),
         cue: given.optional_text("cue")?,
         tier: given.parsed("tier", Tier::Episodic)?,
         role: given.parsed("role", Role::User)?,

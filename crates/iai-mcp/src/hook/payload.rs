@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::host::repaired;
+
 /// The fields we use, of any host.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Payload {
@@ -20,6 +22,7 @@ impl Payload {
             return Ok(Self::default());
         }
         let fields: Map<String, Value> = serde_json::from_slice(text)
+            .or_else(|error| serde_json::from_slice(&repaired(text)).map_err(|_| error))
             .map_err(|error| format!("the payload is not a JSON object: {error}"))?;
         let any = |names: &[&str]| {
             let mut found = names.iter().filter_map(|name| fields.get(*name)?.as_str());
@@ -54,6 +57,12 @@ mod tests {
         let cursor = br#"{"conversation_id":"c","workspace_roots":["/w"],"cwd":5}"#;
         let payload = Payload::parse(cursor).unwrap();
         assert_eq!((payload.session.as_deref(), payload.cwd.as_deref()), (Some("c"), Some("/w")));
+    }
+
+    #[test]
+    fn half_a_character_in_a_field_we_do_not_use_costs_nothing() {
+        let cut = br#"{"session_id":"s","last_assistant_message":"x \ud83d"}"#;
+        assert_eq!(Payload::parse(cut).unwrap().session.as_deref(), Some("s"));
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn parse(line: &[u8]) -> Vec<Option<Value>> {
 
 /// Replaces what no JSON reader accepts and a host still wrote: bytes that are no UTF-8 and
 /// escaped surrogates without their other half both become U+FFFD.
-fn repaired(line: &[u8]) -> Vec<u8> {
+pub(crate) fn repaired(line: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(line);
     let mut rest: &str = &text;
     let mut out = String::with_capacity(text.len());

@@ -10,6 +10,8 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::mpsc::Sender;
 
+use crate::host::repaired;
+
 const READ_BYTES: usize = 64 * 1024;
 
 /// Hands on whole lines of JSON; complaints about the others go to a channel.
@@ -65,13 +67,24 @@ impl<R> Sieve<R> {
         match serde_json::from_slice::<Value>(&line) {
             _ if is_blank => {}
             Ok(_) => self.passed.extend_from_slice(&line),
-            Err(error) => self.complain(format!("not JSON: {error}; send one JSON object a line")),
+            Err(error) => match mended(&line) {
+                Some(line) => self.passed.extend_from_slice(&line),
+                None => self.complain(format!("not JSON: {error}; send one JSON object a line")),
+            },
         }
     }
 
     fn complain(&self, what: String) {
         self.complaints.try_send(what).ok();
     }
+}
+
+/// Half a surrogate pair is what JavaScript writes for a cut emoji; it costs one character, not the
+/// line. Bytes that are no text stay an error.
+fn mended(line: &[u8]) -> Option<Vec<u8>> {
+    std::str::from_utf8(line).ok()?;
+    let line = repaired(line);
+    serde_json::from_slice::<Value>(&line).is_ok().then_some(line)
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for Sieve<R> {
@@ -136,6 +149,7 @@ mod tests {
         check(b"\xff\xfe\n\"\xff\"\n1\n", "1\n", &["not JSON", "not JSON"]);
         check(&[b"x".repeat(100), b"\n{}\n".to_vec()].concat(), "{}\n", &["40 bytes"]);
         check(b"{\"half\":", "", &[]);
+        check(b"{\"a\":\"x \\ud83d\"}\n", "{\"a\":\"x \\ufffd\"}\n", &[]);
     }
 
     #[test]

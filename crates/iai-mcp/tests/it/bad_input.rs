@@ -25,7 +25,9 @@ fn check(sandbox: &Sandbox, want_code: i32, words: &[&str]) {
             assert!(stderr(&output).contains(word), "{arguments:?}: {}", stderr(&output));
         }
     }
-    assert_eq!(sandbox.run(&["daemon", "run"]).status.code(), Some(want_code));
+    for arguments in [&["daemon", "run"][..], &["daemon", "start"]] {
+        assert_eq!(sandbox.run(arguments).status.code(), Some(want_code), "{arguments:?}");
+    }
 }
 
 /// Once the cause is gone the turn is there.
@@ -105,7 +107,7 @@ fn a_damaged_database_or_vault_is_named_and_left_alone() {
 fn a_path_that_cannot_be_used_is_named() {
     let blocked = Sandbox::new();
     fs::write(blocked.root(), "a file where the folder should be").unwrap();
-    check(&blocked, 1, &[".iai-mcp"]);
+    check(&blocked, 3, &[".iai-mcp"]);
     let captured = blocked.run(&["capture-transcript", "--no-spawn", "none.jsonl"]);
     assert_eq!(captured.status.code(), Some(0), "a hook never fails its host");
     assert!(captured.stdout.is_empty() && stderr(&captured).contains(".iai-mcp"));

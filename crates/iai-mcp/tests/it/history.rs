@@ -83,7 +83,10 @@ fn a_part_of_history_can_be_chosen() {
     assert_eq!(unknown.status.code(), Some(1));
     assert!(stderr(&unknown).contains("notes.txt"), "{}", stderr(&unknown));
     let wrong = sandbox.run(&["import", "--since", "long ago"]);
+    assert_eq!(wrong.status.code(), Some(2));
     assert!(stderr(&wrong).contains("--since"), "{}", stderr(&wrong));
+    assert_eq!(sandbox.run(&["import", "--host", "bogus"]).status.code(), Some(2));
+    assert_eq!(sandbox.json(&["--json", "import", "--host", "claude"])["files"], 2);
 }
 
 #[test]

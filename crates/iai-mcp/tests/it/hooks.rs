@@ -282,3 +282,33 @@ fn fifty_sessions_closing_at_once_lose_nothing() {
     }
     sandbox.settled(50);
 }
+
+#[test]
+fn a_config_that_cannot_be_read_captures_nothing_and_says_so() {
+    let sandbox = Sandbox::new();
+    let (path, payload) = session(&sandbox);
+    append(&path, &line("1", "user", "words"));
+    fs::create_dir_all(sandbox.root()).unwrap();
+    let config = sandbox.root().join("config.json");
+    fs::write(&config, r#"{"ignore": ["/somewhere"],}"#).unwrap();
+    fire(&sandbox, "stop", &payload);
+    assert_eq!(spooled(&sandbox), (0, 0));
+    let log = fs::read_to_string(sandbox.root().join("logs/hook.log")).unwrap();
+    assert!(log.contains("config.json") && log.contains("nothing is captured"), "{log}");
+    fs::remove_file(&config).unwrap();
+    fire(&sandbox, "stop", &payload);
+    assert_eq!(spooled(&sandbox), (1, 1), "mended, and nothing was lost");
+}
+
+#[test]
+fn words_that_are_not_text_do_not_make_a_hook_fail() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let sandbox = Sandbox::new();
+    let odd = std::ffi::OsStr::from_bytes(b"\xff");
+    for words in [&["hook", "stop", "--host"][..], &["capture-transcript", "--no-spawn"]] {
+        let output = sandbox.command(words).arg(odd).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", stderr(&output));
+    }
+    let help = sandbox.run(&["hook", "--help"]);
+    assert!(stdout(&help).contains("pre-compact"));
+}

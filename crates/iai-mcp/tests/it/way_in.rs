@@ -44,6 +44,7 @@ fn delivering_a_turn_again_stores_nothing_new() {
     let path = transcript.to_str().unwrap();
     let again = sandbox.json(&["capture-transcript", "--session-id", "s", path]);
     assert_eq!((&again["inserted"], &again["reinforced"]), (&json!(0), &json!(3)));
+    sandbox.settled(3);
     sandbox.capture("another session", &transcript);
     sandbox.settled(6);
 }

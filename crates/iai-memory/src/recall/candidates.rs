@@ -31,7 +31,14 @@ pub(crate) struct Supersession {
     pub(crate) others: BTreeMap<MemoryId, Memory>,
 }
 
-pub(crate) fn find(reader: &Reader, cue: &Cue, project: Option<&str>) -> Result<Vec<Candidate>> {
+/// What was found, and whether it is what was asked for.
+pub(crate) struct Found {
+    pub(crate) candidates: Vec<Candidate>,
+    /// The quoted wording is nowhere; these only share its words.
+    pub(crate) is_second_best: bool,
+}
+
+pub(crate) fn find(reader: &Reader, cue: &Cue, project: Option<&str>) -> Result<Found> {
     let filter = Filter {
         tiers: match cue.mode {
             CueMode::Verbatim => vec![Tier::Episodic],
@@ -45,6 +52,7 @@ pub(crate) fn find(reader: &Reader, cue: &Cue, project: Option<&str>) -> Result<
         let query = LexicalQuery { words: Vec::new(), phrases: cue.phrases.clone() };
         hits = reader.lexical(&query, &filter, CANDIDATES_MAX)?;
     }
+    let is_second_best = !cue.phrases.is_empty() && hits.is_empty();
     if hits.is_empty() {
         let words = telling_words(reader, &cue.words)?;
         let query = LexicalQuery { words, phrases: cue.phrases.clone() };
@@ -57,7 +65,7 @@ pub(crate) fn find(reader: &Reader, cue: &Cue, project: Option<&str>) -> Result<
         let bm25 = *scores.get(&memory.id)?;
         Some(Candidate { memory, bm25 })
     });
-    Ok(scored.collect())
+    Ok(Found { candidates: scored.collect(), is_second_best })
 }
 
 /// Drops words that are nearly everywhere, unless nothing else is left.

@@ -12,6 +12,8 @@ const LINE_CHARS: usize = 80;
 const ENVELOPE_CHARS: usize = 400;
 /// What of the envelope is the protocol's and the text block's own.
 const WRAPPING_CHARS: usize = 200;
+/// What a hint may add after the hits are packed.
+const HINT_CHARS: usize = 240;
 /// Less than this of a text tells nothing.
 const EXCERPT_CHARS_MIN: usize = 40;
 const TRACE_MAX: usize = 10;
@@ -22,6 +24,16 @@ const DIGITS_MAX: usize = 6;
 pub(crate) fn nothing(cue: &Cue, kind: &'static str, text: &str) -> RecallAnswer {
     let hint = Hint { kind, severity: "info", source_ids: Vec::new(), text: text.to_owned() };
     finish(empty(cue, vec![hint]))
+}
+
+/// Says that the quoted wording was not found.
+pub(crate) fn no_exact_match() -> Hint {
+    Hint {
+        kind: "no_exact_match",
+        severity: "info",
+        source_ids: Vec::new(),
+        text: "nothing has that exact wording; these share its words".to_owned(),
+    }
 }
 
 /// Takes hits in order while they fit; one that does not fit is passed over, the first is cut to
@@ -36,7 +48,7 @@ pub(crate) fn pack(
     let budget =
         usize::try_from(budget_tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
     let budget = budget.saturating_add(ENVELOPE_CHARS);
-    let mut left = budget.saturating_sub(WRAPPING_CHARS + n_chars(&answer));
+    let mut left = budget.saturating_sub(WRAPPING_CHARS + hint_chars(cue) + n_chars(&answer));
     let mut n_passed_over = 0;
     for ranked in ranked {
         if answer.hits.len() == HITS_MAX {
@@ -109,6 +121,11 @@ fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<Hit> {
     let end = start + hit.literal_surface.chars().count();
     hit.excerpt = Some(Excerpt { start, end, total });
     (cost(&hit) <= left).then_some(hit)
+}
+
+/// Only a cue with quotation marks can end in a hint about them.
+fn hint_chars(cue: &Cue) -> usize {
+    if cue.phrases.is_empty() { 0 } else { HINT_CHARS }
 }
 
 /// What a hit adds to the answer: its JSON, its line in the text block, its id in the trace.

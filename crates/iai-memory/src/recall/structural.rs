@@ -19,6 +19,8 @@ pub struct StructuralAsk {
     pub structure_query: BTreeMap<String, String>,
     /// What the hits may cost, at four characters a token.
     pub budget_tokens: u64,
+    /// At most this many hits.
+    pub n_hits_max: usize,
 }
 
 /// The answer.
@@ -53,7 +55,9 @@ impl MemoryEngine {
         let names: Vec<&str> = ask.structure_query.keys().map(String::as_str).collect();
         let reason = format!("has {}", names.join(", "));
         let mut used = 0;
-        for memory in self.read(|reader| Ok(reader.newest(&filter, HITS_MAX)?))? {
+        for memory in
+            self.read(|reader| Ok(reader.newest(&filter, HITS_MAX.min(ask.n_hits_max))?))?
+        {
             let hit = whole_hit(&memory, 1.0, reason.clone());
             let cost = serde_json::to_string(&hit).map_or(0, |json| json.chars().count());
             if answer.hits.is_empty() || used + cost <= budget {

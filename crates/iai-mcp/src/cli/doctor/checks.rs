@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use iai_wire::SOCKET_PATH_BYTES_MAX;
+use rustix::fs::Access;
 use serde_json::Value;
 
 use super::Check;
 use crate::client::{CallError, Client, check_store, key_status};
 use crate::fields::Fields as _;
-use crate::settings::{Settings, check_config};
+use crate::settings::Settings;
 
 const FREE_MIB_MIN: u64 = 256;
 const LOG_MIB_WARN: u64 = 16;
@@ -36,6 +38,13 @@ fn folder(settings: &Settings) -> Check {
     const NAME: &str = "store folder";
     let root = settings.home.root();
     match fs::metadata(root) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !can_be_made(root) => {
+            Check::fail(
+                NAME,
+                format!("{} does not exist and cannot be made", root.display()),
+                "make its parent writable, or set IAI_MCP_STORE to another folder",
+            )
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Check::warn(
             NAME,
             format!("{} does not exist yet", root.display()),
@@ -51,6 +60,11 @@ fn folder(settings: &Settings) -> Check {
             format!("{} is not a folder", root.display()),
             "move it away, or set IAI_MCP_STORE to another folder",
         ),
+        Ok(metadata) if metadata.uid() != rustix::process::getuid().as_raw() => Check::fail(
+            NAME,
+            format!("{} belongs to user {}", root.display(), metadata.uid()),
+            "use your own HOME, or set IAI_MCP_STORE to a folder of yours",
+        ),
         Ok(metadata) if metadata.mode() & 0o077 != 0 => Check::warn(
             NAME,
             format!("{} can be entered by other users", root.display()),
@@ -60,13 +74,19 @@ fn folder(settings: &Settings) -> Check {
     }
 }
 
+/// Tells whether the nearest folder that exists lets us make something in it.
+fn can_be_made(path: &Path) -> bool {
+    let existing = path.ancestors().find(|folder| folder.exists());
+    existing.is_some_and(|folder| rustix::fs::access(folder, Access::WRITE_OK).is_ok())
+}
+
 fn config(settings: &Settings) -> Check {
     const NAME: &str = "config file";
     let path = settings.home.config_file();
-    match check_config(&path) {
-        Ok(()) if path.exists() => Check::pass(NAME, path.display().to_string()),
-        Ok(()) => Check::pass(NAME, "none; the defaults hold"),
-        Err(error) => Check::warn(NAME, error, "the defaults hold until it is mended"),
+    match &settings.config_error {
+        None if path.exists() => Check::pass(NAME, path.display().to_string()),
+        None => Check::pass(NAME, "none; the defaults hold"),
+        Some(error) => Check::fail(NAME, error, "mend it; until then nothing is captured"),
     }
 }
 
