@@ -303,3 +303,40 @@ fn a_text_larger_than_a_message_is_kept_all_the_same() {
     let shown = sandbox.json(&["--json", "show", id.as_str().unwrap()]);
     assert!(shown["literal_surface"] == text.as_str());
 }
+
+#[test]
+fn a_dead_parent_ends_it_although_stdin_stays_open() {
+    use std::io::BufRead as _;
+    let sandbox = Sandbox::new();
+    let fifo = sandbox.path("stdin");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let program = env!("CARGO_BIN_EXE_iai-mcp");
+    // Opened for reading and writing, the pipe never ends.
+    let script = format!("exec 3<>stdin; {program} mcp <&3 >answers & echo $!; wait");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).env_clear().current_dir(sandbox.path(""));
+    for (name, value) in sandbox.command(&[]).get_envs() {
+        shell.env(name, value.unwrap());
+    }
+    let mut shell = shell.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut pid = String::new();
+    std::io::BufReader::new(shell.stdout.take().unwrap()).read_line(&mut pid).unwrap();
+    let process = std::path::PathBuf::from(format!("/proc/{}", pid.trim()));
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "0"},
+    }});
+    let mut stdin = std::fs::File::options().read(true).write(true).open(&fifo).unwrap();
+    std::io::Write::write_all(&mut stdin, format!("{ping}\n").as_bytes()).unwrap();
+    crate::support::eventually("it answers", || {
+        std::fs::read_to_string(sandbox.path("answers")).is_ok_and(|text| text.contains("result"))
+    });
+    assert!(process.exists());
+    shell.kill().unwrap();
+    shell.wait().unwrap();
+    // Where nobody reaps orphans, what is gone stays as a zombie.
+    crate::support::eventually("it has gone with its parent", || {
+        let stat = std::fs::read_to_string(process.join("stat"));
+        stat.map_or(true, |stat| stat.contains(") Z "))
+    });
+}
