@@ -13,7 +13,8 @@ mod singleton;
 mod watch;
 mod workers;
 
-use std::path::{Path, PathBuf};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
@@ -21,7 +22,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use iai_memory::MemoryError;
+use iai_memory::{Ingested, MemoryError};
 use iai_wire::{Call, PROTOCOL_VERSION, code};
 use serde_json::{Value, json};
 
@@ -84,7 +85,7 @@ fn serve(
         .name("accept".to_owned())
         .spawn(move || connections::accept(&listener, &desk))
         .context("starting to accept")?;
-    opening::open_in_background(settings, Arc::clone(&store), events.clone())?;
+    opening::open_in_background(settings, Arc::clone(&store), Arc::clone(&face), events.clone())?;
     let spool = settings.home.spool();
     ensure_private_folder(&spool).context("making the spool folder")?;
     let watcher = watch::spool(&spool, events.clone());
@@ -120,7 +121,8 @@ fn run_loop(
         if life.phase == Phase::Ready
             && let Some(on_ready) = on_ready.take()
         {
-            on_ready(house.show_stored().as_deref());
+            let made_key = house.store.now().and_then(|opened| opened.made_key.clone());
+            on_ready(made_key.as_deref());
         }
         match action {
             None => {}
@@ -140,13 +142,6 @@ struct House {
 }
 
 impl House {
-    /// Shows how much there is, and returns the key file if this start made it.
-    fn show_stored(&self) -> Option<PathBuf> {
-        let opened = self.store.now()?;
-        refresh_stored(&opened, &self.face);
-        opened.made_key.clone()
-    }
-
     fn start_drain(&mut self) {
         let Some(opened) = self.store.now() else { return };
         let (face, events) = (Arc::clone(&self.face), self.events.clone());
@@ -200,33 +195,33 @@ fn wait_for(handle: JoinHandle<()>, limit: Duration) {
     }
 }
 
+/// Runs one pass. A pass that panics is over too, or no other would ever begin.
 fn drain_once(opened: &Opened, face: &Face) -> Event {
-    let drained = |n_pending, look_again_in| Event::Drained { n_pending, look_again_in };
-    let show = |n_pending| {
+    let later = Event::Drained { n_pending: 0, look_again_in: Some(Duration::from_secs(60)) };
+    let show = |ingested: Ingested, n_pending| {
         face.show_pending(n_pending);
-        refresh_stored(opened, face);
+        face.add(ingested.stored, ingested.set_aside);
     };
-    match opened.drainer.pass(&show) {
-        Ok(pass) => {
-            let overview = opened.engine.overview().ok();
-            let set_aside = overview.as_ref().map_or(0, |overview| overview.set_aside);
-            let failed = set_aside + pass.n_foreign;
-            face.show_drained(pass.n_pending, failed, pass.oldest_pending_at, clock::now());
-            // Last, so that whoever sees the new number sees the others of this pass too.
-            if let Some(overview) = overview {
-                face.set_stored(overview.memories);
-            }
-            if pass.ingested != iai_memory::Ingested::default() {
+    let passed = catch_unwind(AssertUnwindSafe(|| opened.drainer.pass(&show)));
+    if opened.engine.is_broken() {
+        return Event::WriterBroke;
+    }
+    match passed {
+        Ok(Ok(pass)) => {
+            let now = clock::now();
+            face.show_drained(pass.n_pending, pass.n_foreign, pass.oldest_pending_at, now);
+            if pass.ingested != Ingested::default() {
                 tracing::info!(?pass.ingested, pending = pass.n_pending, "drained");
             }
-            if opened.engine.is_broken() {
-                return Event::WriterBroke;
-            }
-            drained(pass.n_pending, pass.look_again_in)
+            Event::Drained { n_pending: pass.n_pending, look_again_in: pass.look_again_in }
         }
-        Err(error) => {
+        Ok(Err(error)) => {
             tracing::error!(%error, "reading the spool folder");
-            drained(0, Some(Duration::from_secs(60)))
+            later
+        }
+        Err(_) => {
+            tracing::error!("a drain panicked");
+            later
         }
     }
 }
@@ -261,25 +256,20 @@ fn answerer(
             if opened.engine.is_broken() {
                 events.send(Event::WriterBroke).ok();
             }
-            if handlers::is_write(method) && answer.is_ok() {
-                refresh_stored(&opened, &face);
+            if let Ok(answer) = &answer {
+                face.add(handlers::n_stored_by(method, answer), 0);
             }
             answer
         }
     })
 }
 
-fn refresh_stored(opened: &Opened, face: &Face) {
-    if let Ok(overview) = opened.engine.overview() {
-        face.set_stored(overview.memories);
-    }
-}
-
 /// Drains one file now, for `capture-transcript` without `--no-spawn`.
 fn drain_named(opened: &Opened, face: &Face, params: &Value) -> Result<Value, Failure> {
     let drained = opened.drainer.drain_named(spool_name(params)?);
-    let ingested = drained.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
-    refresh_stored(opened, face);
+    let (ingested, news) =
+        drained.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
+    face.add(news.stored, news.set_aside);
     Ok(json!(ingested))
 }
 

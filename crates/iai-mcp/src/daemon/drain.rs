@@ -55,6 +55,8 @@ pub(super) struct Pass {
 /// How a file came out.
 enum Outcome {
     Drained(Ingested),
+    /// By the other way in, a moment ago.
+    DrainedBefore(Ingested),
     /// Written by a newer program or sealed to another store: left as it is.
     NotOurs,
     Stopped,
@@ -70,8 +72,8 @@ impl Drainer {
         Self { engine, folder, key, put_off: Mutex::new(BTreeMap::new()), is_stopping }
     }
 
-    /// Drains every file that is due. `show` is told how many turns wait, before and after each.
-    pub(super) fn pass(&self, show: &dyn Fn(u64)) -> io::Result<Pass> {
+    /// Drains every file that is due. `show` is told what each gave and how many turns still wait.
+    pub(super) fn pass(&self, show: &dyn Fn(Ingested, u64)) -> io::Result<Pass> {
         let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
         let now = clock::now();
         let mut pass = Pass::default();
@@ -80,7 +82,7 @@ impl Drainer {
         let counts: Vec<u64> = files.iter().map(|file| n_turns(&file.path)).collect();
         let mut n_left: u64 = counts.iter().sum();
         for (file, n_in_file) in files.into_iter().zip(counts) {
-            show(pass.n_pending + n_left);
+            show(Ingested::default(), pass.n_pending + n_left);
             n_left -= n_in_file;
             if self.is_stopping.load(Ordering::Relaxed) {
                 break;
@@ -92,7 +94,11 @@ impl Drainer {
                 continue;
             }
             match self.drain_file(&file.path, &file.name) {
-                Ok(Outcome::Drained(ingested)) => pass.add(ingested),
+                Ok(Outcome::Drained(ingested)) => {
+                    pass.add(ingested);
+                    show(ingested, pass.n_pending + n_left);
+                }
+                Ok(Outcome::DrainedBefore(_)) => {}
                 Ok(Outcome::NotOurs) => pass.n_foreign += n_turns(&file.path),
                 Ok(Outcome::Stopped) => pass.count_waiting(&file),
                 Err(error) => {
@@ -110,11 +116,14 @@ impl Drainer {
     }
 
     /// Drains one file by its name, for a caller that waits for the result.
-    pub(super) fn drain_named(&self, name: &str) -> anyhow::Result<Ingested> {
+    ///
+    /// Returns what became of it, and what of that is news.
+    pub(super) fn drain_named(&self, name: &str) -> anyhow::Result<(Ingested, Ingested)> {
         let _one_at_a_time = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
         let path = self.folder.join(name);
         match self.drain_file(&path, name)? {
-            Outcome::Drained(ingested) => Ok(ingested),
+            Outcome::Drained(ingested) => Ok((ingested, ingested)),
+            Outcome::DrainedBefore(ingested) => Ok((ingested, Ingested::default())),
             Outcome::NotOurs => anyhow::bail!("{name} is sealed to another store or is newer"),
             Outcome::Stopped => anyhow::bail!("the daemon is stopping; {name} waits in the spool"),
         }
@@ -148,7 +157,7 @@ impl Drainer {
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Outcome::Drained(self.drained_before(name)?));
+                return Ok(Outcome::DrainedBefore(self.drained_before(name)?));
             }
             Err(error) => return Err(error.into()),
         };

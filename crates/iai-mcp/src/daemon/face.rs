@@ -16,8 +16,10 @@ pub(super) struct Face {
     changing: Mutex<Changing>,
     /// Memories in the store.
     stored: AtomicU64,
-    /// Spool lines set aside, and turns in files that are not for us.
-    failed: AtomicU64,
+    /// Spool lines set aside.
+    set_aside: AtomicU64,
+    /// Turns in spool files that are not for us.
+    foreign: AtomicU64,
     /// Turns waiting in the spool.
     pending: AtomicU64,
 }
@@ -48,7 +50,8 @@ impl Face {
                 session: None,
             }),
             stored: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
+            set_aside: AtomicU64::new(0),
+            foreign: AtomicU64::new(0),
             pending: AtomicU64::new(0),
         }
     }
@@ -57,8 +60,17 @@ impl Face {
         self.changing().phase = phase;
     }
 
-    pub(super) fn set_stored(&self, n: u64) {
-        self.stored.store(n, Ordering::Relaxed);
+    /// Shows what the store holds; counted once, when it is opened, and kept up by `add`.
+    pub(super) fn show_store(&self, n_stored: u64, n_set_aside: u64) {
+        self.set_aside.store(n_set_aside, Ordering::Relaxed);
+        self.stored.store(n_stored, Ordering::Relaxed);
+    }
+
+    /// Shows what was just taken in. The stored turns come last, so that whoever sees them sees the
+    /// rest too.
+    pub(super) fn add(&self, n_stored: u64, n_set_aside: u64) {
+        self.set_aside.fetch_add(n_set_aside, Ordering::Relaxed);
+        self.stored.fetch_add(n_stored, Ordering::Release);
     }
 
     /// Shows what waits while a pass is under way.
@@ -69,12 +81,12 @@ impl Face {
     pub(super) fn show_drained(
         &self,
         pending: u64,
-        failed: u64,
+        foreign: u64,
         oldest: Option<Timestamp>,
         now: Timestamp,
     ) {
         self.pending.store(pending, Ordering::Relaxed);
-        self.failed.store(failed, Ordering::Relaxed);
+        self.foreign.store(foreign, Ordering::Relaxed);
         let mut changing = self.changing();
         changing.drained_at = Some(now);
         changing.oldest_pending_at = oldest;
@@ -102,11 +114,9 @@ impl Face {
         let changing = self.changing();
         let phase = changing.phase.as_str();
         let uptime = now.duration_since(self.started_at).as_secs_f64();
-        let (stored, failed, pending) = (
-            self.stored.load(Ordering::Relaxed),
-            self.failed.load(Ordering::Relaxed),
-            self.pending.load(Ordering::Relaxed),
-        );
+        let stored = self.stored.load(Ordering::Acquire);
+        let pending = self.pending.load(Ordering::Relaxed);
+        let failed = self.set_aside.load(Ordering::Relaxed) + self.foreign.load(Ordering::Relaxed);
         let paused_until = match changing.paused {
             Some(Pause::Until(until)) if now < until => Some(until.to_string()),
             _ => None,
@@ -150,7 +160,7 @@ mod tests {
     fn the_contracts_keys_are_there_and_the_counts_add_up() {
         let now = Timestamp::UNIX_EPOCH;
         let face = Face::new(now);
-        face.set_stored(2);
+        face.show_store(2, 0);
         face.show_drained(3, 1, Some(now), now);
         let status = face.status(now);
         for key in [

@@ -103,6 +103,17 @@ pub(crate) fn is_write(method: &str) -> bool {
     )
 }
 
+/// Returns how many memories an answered call added. A correction sent twice counts twice until the
+/// next start; every other call says what it did.
+pub(crate) fn n_stored_by(method: &str, answer: &Value) -> u64 {
+    match method {
+        "memory_capture" => u64::from(answer.at("status") == "inserted"),
+        "memory_contradict" => 1,
+        "turns_store" => answer.at("stored").as_u64().unwrap_or(0),
+        _ => 0,
+    }
+}
+
 fn reply<T: Serialize>(result: Result<T, MemoryError>) -> Result<Value, Failure> {
     serde_json::to_value(result?)
         .map_err(|error| Failure::new(code::INTERNAL, format!("writing the answer: {error}")))

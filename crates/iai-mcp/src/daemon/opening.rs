@@ -13,6 +13,7 @@ use iai_wire::{OpeningKey, code};
 use serde_json::json;
 
 use super::drain::Drainer;
+use super::face::Face;
 use super::handlers::Failure;
 use super::lifecycle::Event;
 use crate::clock;
@@ -91,6 +92,7 @@ impl OpenStore {
 pub(super) fn open_in_background(
     settings: &Settings,
     store: Arc<OpenStore>,
+    face: Arc<Face>,
     events: SyncSender<Event>,
 ) -> anyhow::Result<()> {
     let settings = settings.clone();
@@ -99,6 +101,8 @@ pub(super) fn open_in_background(
         .spawn(move || {
             let event = match open_store(&settings, &store.is_stopping) {
                 Ok(opened) => {
+                    // Counted before anybody can add to it.
+                    show_counts(&opened, &face);
                     store.set(StoreState::Open(Arc::new(opened)));
                     Event::StoreOpened
                 }
@@ -112,6 +116,13 @@ pub(super) fn open_in_background(
         })
         .context("starting to open the store")?;
     Ok(())
+}
+
+fn show_counts(opened: &Opened, face: &Face) {
+    match opened.engine.overview() {
+        Ok(overview) => face.show_store(overview.memories, overview.set_aside),
+        Err(error) => tracing::warn!(%error, "the store cannot be counted"),
+    }
 }
 
 fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Result<Opened> {
