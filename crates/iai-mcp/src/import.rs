@@ -8,6 +8,7 @@ mod files;
 mod sources;
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
 use iai_wire::{SpoolEvent, SpoolHeader};
@@ -40,6 +41,24 @@ pub(crate) struct Tally {
     pub(crate) problems: Vec<String>,
 }
 
+/// The tally of everybody who takes in at once.
+pub(crate) struct SharedTally(Mutex<Tally>);
+
+impl SharedTally {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Tally::default()))
+    }
+
+    /// Looks at the tally, or adds to it.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Tally) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn add_problem(&self, problem: String) {
+        self.with(|tally| tally.add_problem(problem));
+    }
+}
+
 impl Tally {
     fn add_problem(&mut self, problem: String) {
         self.n_problems += 1;
@@ -61,9 +80,9 @@ pub(crate) enum Purpose {
 pub(crate) fn take_source(
     work: &Work<'_>,
     source: &Source,
-    tally: &mut Tally,
+    tally: &SharedTally,
 ) -> anyhow::Result<()> {
-    tally.n_files += 1;
+    tally.with(|tally| tally.n_files += 1);
     let mut sender = Sender { work, source, tally, turns: Vec::new(), n_bytes: 0, failed: None };
     let read = match source {
         Source::Transcript { path, .. } => each_turn(path, |placed| sender.take(placed)),
@@ -96,14 +115,14 @@ pub(crate) struct Work<'a> {
     /// Turns said before this are left out.
     pub(crate) since: Option<Timestamp>,
     /// Told the tally after each batch.
-    pub(crate) watch: &'a dyn Fn(&Tally),
+    pub(crate) watch: &'a (dyn Fn(&Tally) + Sync),
 }
 
 /// Gathers turns into batches.
 struct Sender<'a> {
     work: &'a Work<'a>,
     source: &'a Source,
-    tally: &'a mut Tally,
+    tally: &'a SharedTally,
     turns: Vec<Placed>,
     n_bytes: usize,
     failed: Option<anyhow::Error>,
@@ -150,9 +169,9 @@ fn send_batch(
     work: &Work<'_>,
     batch: &SpoolBatch,
     path: &Path,
-    tally: &mut Tally,
+    tally: &SharedTally,
 ) -> anyhow::Result<()> {
-    tally.n_found += batch.events.len() as u64;
+    tally.with(|tally| tally.n_found += batch.events.len() as u64);
     send_part(work, batch, &batch.events, path, tally)
 }
 
@@ -163,7 +182,7 @@ fn send_part(
     batch: &SpoolBatch,
     part: &[SpoolEvent],
     path: &Path,
-    tally: &mut Tally,
+    tally: &SharedTally,
 ) -> anyhow::Result<()> {
     if part.is_empty() {
         return Ok(());
@@ -186,8 +205,10 @@ fn send_part(
         }
         other => other?,
     };
-    count(work, &done, part, path, tally);
-    (work.watch)(tally);
+    tally.with(|tally| {
+        count(work, &done, part, path, tally);
+        (work.watch)(tally);
+    });
     Ok(())
 }
 
@@ -220,7 +241,7 @@ fn describe(event: Option<&SpoolEvent>) -> String {
 }
 
 /// Hands the spool files of another folder, such as the Python program's, to our own spool.
-fn take_spool(work: &Work<'_>, path: &Path, tally: &mut Tally) -> anyhow::Result<()> {
+fn take_spool(work: &Work<'_>, path: &Path, tally: &SharedTally) -> anyhow::Result<()> {
     use iai_wire::{SpoolItem, SpoolReader};
     let file = std::fs::File::open(path).with_context(|| format!("opening {}", path.display()))?;
     let mut reader = SpoolReader::new(std::io::BufReader::new(file), None);

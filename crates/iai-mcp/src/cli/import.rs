@@ -1,11 +1,13 @@
 //! `import` and `verify --transcripts`: history in, and the proof that it is in.
 
-use std::cell::Cell;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::json;
@@ -14,10 +16,14 @@ use super::output::Output;
 use crate::client::Client;
 use crate::exit::Exit;
 use crate::host::HostKind;
-use crate::import::{Purpose, Selection, Source, Tally, Work, find_sources, take_source};
+use crate::import::{
+    Purpose, Selection, SharedTally, Source, Tally, Work, find_sources, take_source,
+};
 use crate::settings::Settings;
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
+/// Files read at once.
+const READERS: usize = 2;
 
 #[derive(Args)]
 pub(super) struct ImportArguments {
@@ -104,22 +110,34 @@ fn take_all(
 ) -> anyhow::Result<Tally> {
     let client = Client::new(settings.clone());
     let begun = Instant::now();
-    let shown_at = Cell::new(begun);
+    let shown_at = Mutex::new(begun);
     let n_files = sources.len();
     let watch = |tally: &Tally| {
-        if PROGRESS_EVERY <= shown_at.get().elapsed() {
-            shown_at.set(Instant::now());
+        let mut shown_at = shown_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if PROGRESS_EVERY <= shown_at.elapsed() {
+            *shown_at = Instant::now();
             output.progress(&progress(tally, n_files, begun.elapsed()));
         }
     };
     let work = Work { settings, client: &client, purpose, since, watch: &watch };
-    let mut tally = Tally::default();
-    for source in sources {
-        take_source(&work, source, &mut tally)
-            .with_context(|| format!("taking in {}", source.path().display()))?;
-    }
+    let tally = SharedTally::new();
+    let next = AtomicUsize::new(0);
+    // While the daemon writes one batch, another is read and understood.
+    let take = || {
+        while let Some(source) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
+            take_source(&work, source, &tally)
+                .with_context(|| format!("taking in {}", source.path().display()))?;
+        }
+        Ok(())
+    };
+    let taken: Vec<anyhow::Result<()>> = thread::scope(|scope| {
+        let readers: Vec<_> = (0..READERS).map(|_| scope.spawn(take)).collect();
+        let ended = readers.into_iter().map(thread::ScopedJoinHandle::join);
+        ended.map(|end| end.unwrap_or_else(|_| Err(anyhow!("a reader panicked")))).collect()
+    });
     output.end_progress();
-    Ok(tally)
+    taken.into_iter().collect::<anyhow::Result<()>>()?;
+    Ok(tally.with(std::mem::take))
 }
 
 /// The rest is guessed from the files that are done; files differ, so it is only a guess.
