@@ -3,6 +3,7 @@
 mod footprint;
 mod handshake;
 mod hook;
+mod import;
 
 use std::ffi::OsString;
 
@@ -14,6 +15,7 @@ pub(crate) enum Bench {
     Hook { n_runs: u32 },
     Mcp { n_runs: u32 },
     Footprint,
+    Import,
 }
 
 impl Bench {
@@ -27,6 +29,7 @@ impl Bench {
             ("hook", n_runs) => Some(Self::Hook { n_runs: n_runs.unwrap_or(hook::N_RUNS) }),
             ("mcp", n_runs) => Some(Self::Mcp { n_runs: n_runs.unwrap_or(handshake::N_RUNS) }),
             ("footprint", None) => Some(Self::Footprint),
+            ("import", None) => Some(Self::Import),
             _ => None,
         }
     }
@@ -38,6 +41,7 @@ pub(crate) fn run(bench: Bench) -> Result<(), String> {
         Bench::Hook { n_runs } => hook::run(&binary, n_runs),
         Bench::Mcp { n_runs } => handshake::run(&binary, n_runs),
         Bench::Footprint => footprint::run(&binary),
+        Bench::Import => import::run(&binary),
     }
 }
 
@@ -74,6 +78,7 @@ mod tests {
             (&["mcp", "--runs", "3"], Some(Bench::Mcp { n_runs: 3 })),
             (&["footprint"], Some(Bench::Footprint)),
             (&["footprint", "--runs", "3"], None),
+            (&["import"], Some(Bench::Import)),
             (&["hook", "--runs", "0"], None),
             (&["hook", "--runs"], None),
             (&["hook", "3"], None),

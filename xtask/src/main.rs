@@ -27,7 +27,8 @@ usage: cargo xtask <task>
       --home                          in your own home: the daemon stays, nothing is captured
       --home --sample                 in your own home, and the sample is kept in your memory
   clients                             every tool through the official MCP clients (fetches them)
-  bench hook|mcp|footprint [--runs N] figures of the release binary; asserts nothing
+  bench hook|mcp [--runs N]           figures of the release binary; asserts nothing
+  bench footprint|import
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
 ";
 

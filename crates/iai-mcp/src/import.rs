@@ -24,8 +24,8 @@ use crate::fields::Fields as _;
 use crate::settings::Settings;
 
 /// Turns and bytes of one message to the daemon; well under a frame, escaped or not.
-const BATCH_TURNS_MAX: usize = 4000;
-const BATCH_BYTES_MAX: usize = 1024 * 1024;
+const BATCH_TURNS_MAX: usize = 500;
+const BATCH_BYTES_MAX: usize = 256 * 1024;
 /// Problems told one by one; the rest is a number.
 const PROBLEMS_MAX: usize = 200;
 

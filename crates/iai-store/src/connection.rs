@@ -25,17 +25,15 @@ const SETTINGS: &str = "
     PRAGMA secure_delete = ON;
 ";
 
-/// Settings of the writer. A larger cache, used only while much is written: a bulk load touches the
-/// indexes all over, and every page it does not hold costs a decryption. `fullfsync` matters on
-/// macOS only, where a plain sync stays in the disk's own cache; the size limit gives the space of
-/// a large write-ahead log back.
+/// Settings of the writer. `fullfsync` matters on macOS only, where a plain sync stays in the
+/// disk's own cache; the size limit gives the space of a large write-ahead log back. The cache is
+/// no larger than a reader's: what a bulk load would fill, an idle daemon would keep.
 const WRITER_SETTINGS: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA fullfsync = ON;
     PRAGMA checkpoint_fullfsync = ON;
     PRAGMA journal_size_limit = 8388608;
-    PRAGMA cache_size = -16384;
     PRAGMA wal_autocheckpoint = 4000;
 ";
 
