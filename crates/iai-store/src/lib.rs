@@ -22,8 +22,8 @@ pub use index::lexical::{DOCUMENT_FREQUENCY_MAX, LexicalHit, LexicalQuery};
 pub use reader::{Interrupter, Reader};
 pub use record::{
     Counts, Event, EventFilter, EventId, Filter, Inserted, KeyOrigin, Link, LinkKind, Memory,
-    MemoryId, NewEvent, NewMemory, NewSetAside, Position, Receipt, ReceiptState, Role, SetAside,
-    Severity, Strengthened, Tier, TurnIdentity,
+    MemoryId, MemoryNumber, NewEvent, NewMemory, NewSetAside, Position, Receipt, ReceiptState,
+    Role, SetAside, Severity, Strengthened, Tier, TurnIdentity,
 };
 pub use store::{Created, Store};
 pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};

@@ -5,6 +5,7 @@ pub(crate) mod ledger;
 pub(crate) mod link;
 pub(crate) mod memory;
 pub(crate) mod named;
+pub(crate) mod number;
 
 pub use id::{EventId, MemoryId, Position, TurnIdentity};
 pub use ledger::{
@@ -12,6 +13,7 @@ pub use ledger::{
 };
 pub use link::{Link, LinkKind, Strengthened};
 pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
+pub use number::MemoryNumber;
 
 use named::named;
 
