@@ -165,6 +165,7 @@ impl House {
             wait_for(draining, LEAVE_LIMIT);
         }
         if let Some(opened) = self.store.now() {
+            opened.engine.stop_tending();
             let why = json!({"why": format!("{why:?}")});
             if let Err(error) = opened.engine.record_event("daemon_stopped", why, clock::now()) {
                 tracing::warn!(%error, "leaving without a note");

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{MemoryError, Result};
+use crate::index::IndexRoom;
 
 /// Idle read connections kept for the next request.
 const READERS_KEPT_MAX: usize = 4;
@@ -18,6 +19,7 @@ pub struct MemoryEngine {
     /// `None` when the store was opened only for reading.
     writer: Option<Mutex<Store>>,
     readers: Mutex<Vec<Reader>>,
+    pub(crate) index: IndexRoom,
 }
 
 /// The store in numbers.
@@ -42,14 +44,16 @@ impl MemoryEngine {
     /// daemon.
     pub fn open(paths: &StorePaths, keys: &KeySource, now: Timestamp) -> Result<(Self, Created)> {
         let (store, created) = Store::open(paths, keys, now)?;
-        let engine = Self { writer: Some(Mutex::new(store)), readers: Mutex::new(Vec::new()) };
-        Ok((engine, created))
+        let index = IndexRoom::of(&store);
+        let (writer, readers) = (Some(Mutex::new(store)), Mutex::new(Vec::new()));
+        Ok((Self { writer, readers, index }, created))
     }
 
     /// Opens the store only for reading: what a client may do while no daemon runs.
     pub fn open_read_only(paths: &StorePaths, keys: &KeySource) -> Result<Self> {
         let reader = Reader::open(paths, keys)?;
-        Ok(Self { writer: None, readers: Mutex::new(vec![reader]) })
+        let readers = Mutex::new(vec![reader]);
+        Ok(Self { writer: None, readers, index: IndexRoom::default() })
     }
 
     /// Returns the private half of the spool's key. It leaves the vault only to open spool lines.
@@ -104,7 +108,14 @@ impl MemoryEngine {
 
     /// Runs `work` in one transaction; when it returns, the change is on disk.
     pub(crate) fn write<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T>) -> Result<T> {
-        self.with_writer(|store| store.write(work))
+        let done = self.with_writer(|store| store.write(work))?;
+        self.after_write()?;
+        Ok(done)
+    }
+
+    /// Tells whether the store was opened only for reading.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.writer.is_none()
     }
 
     /// Returns the profile as stored: only the knobs somebody set.
@@ -112,7 +123,8 @@ impl MemoryEngine {
         self.read(|reader| Ok(reader.profile()?))
     }
 
-    fn with_writer<T>(&self, work: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
+    /// Runs `work` on the one connection that writes.
+    pub(crate) fn with_writer<T>(&self, work: impl FnOnce(&mut Store) -> Result<T>) -> Result<T> {
         let writer = self.writer.as_ref().ok_or(MemoryError::ReadOnly)?;
         // A panic inside a transaction rolled it back, but nobody can say what else it left behind.
         let mut store = writer.lock().map_err(|_| MemoryError::WriterBroken)?;

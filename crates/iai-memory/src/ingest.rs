@@ -4,8 +4,8 @@
 //! key; similarity never decides anything here.
 
 use iai_store::{
-    Inserted, MemoryId, NewEvent, NewMemory, NewSetAside, Receipt, ReceiptState, Role, Severity,
-    Tier,
+    Inserted, MemoryId, NewEvent, NewMemory, NewSetAside, Prepared, Receipt, ReceiptState, Role,
+    Severity, Tier, Writing,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -89,14 +89,9 @@ impl MemoryEngine {
     /// after its last part.
     pub fn store_batch(&self, batch: &SpoolBatch, now: Timestamp) -> Result<Ingested> {
         let before = self.read(|reader| Ok(reader.receipt(&batch.file)?))?;
+        let prepared = prepared(&batch.turns);
         self.write(|writing| {
-            let mut ingested = Ingested::default();
-            for turn in &batch.turns {
-                match writing.insert(turn, now)? {
-                    Inserted::New(_) => ingested.stored += 1,
-                    Inserted::Known(_) => ingested.known += 1,
-                }
-            }
+            let mut ingested = insert_all(writing, prepared, now)?;
             for bad in &batch.bad_lines {
                 ingested.set_aside += 1;
                 writing.set_aside(&NewSetAside {
@@ -117,16 +112,8 @@ impl MemoryEngine {
 
     /// Stores turns that come from no spool file. When this returns, they are on disk.
     pub fn store_turns(&self, turns: &[NewMemory], now: Timestamp) -> Result<Ingested> {
-        self.write(|writing| {
-            let mut ingested = Ingested::default();
-            for turn in turns {
-                match writing.insert(turn, now)? {
-                    Inserted::New(_) => ingested.stored += 1,
-                    Inserted::Known(_) => ingested.known += 1,
-                }
-            }
-            Ok(ingested)
-        })
+        let prepared = prepared(turns);
+        self.write(|writing| insert_all(writing, prepared, now))
     }
 
     /// Returns the places of those turns that are not stored, byte for byte, as the id tells.
@@ -196,6 +183,22 @@ impl MemoryEngine {
             },
         })
     }
+}
+
+/// Hashes turns and reads their words while the writer may still be busy with others.
+fn prepared(turns: &[NewMemory]) -> Vec<Prepared<'_>> {
+    turns.iter().map(Prepared::of).collect()
+}
+
+fn insert_all(writing: &Writing<'_>, turns: Vec<Prepared<'_>>, now: Timestamp) -> Result<Ingested> {
+    let mut ingested = Ingested::default();
+    for turn in turns {
+        match writing.insert_prepared(turn, now)? {
+            Inserted::New(_) => ingested.stored += 1,
+            Inserted::Known(_) => ingested.known += 1,
+        }
+    }
+    Ok(ingested)
 }
 
 /// An explicit capture has no place in a transcript: in one session, the same words are the same

@@ -7,6 +7,7 @@ mod brief;
 mod engine;
 mod error;
 mod events;
+mod index;
 mod ingest;
 mod profile;
 mod recall;

@@ -137,9 +137,9 @@ impl MemoryEngine {
         if cue.is_trivial() {
             return Ok(pack::nothing(&cue, "retrieval_skipped", "the cue asks for nothing"));
         }
+        let candidates::Found { mut candidates, is_second_best } =
+            candidates::find(self, &cue, ask.project.as_deref())?;
         self.read(|reader| {
-            let candidates::Found { mut candidates, is_second_best } =
-                candidates::find(reader, &cue, ask.project.as_deref())?;
             if ask.certainty == Certainty::OnlyConfident {
                 candidates.retain(|candidate| rank::CONFIDENT_BM25 <= candidate.bm25);
             }

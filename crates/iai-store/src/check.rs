@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use crate::error::{Result, StoreError};
-use crate::index::lexical;
+use crate::index::audit;
 use crate::reader::{Reader, memories_from, memory_of};
 use crate::record::memory::content_hash;
 use crate::record::{Memory, MemoryId};
@@ -18,7 +18,7 @@ pub enum CheckDepth {
 }
 
 /// How many memories a sample looks at, at most.
-const SAMPLE: u64 = 200;
+const SAMPLE: u32 = 200;
 /// A report names at most this many problems; a store with more is lost to repair by hand.
 const PROBLEMS_MAX: usize = 1000;
 
@@ -79,13 +79,7 @@ impl Reader {
         }
         self.look(&mut report, "references", dangling)?;
         self.look(&mut report, "valid_to", wrongly_valid)?;
-        self.look(&mut report, "lexical_index", |c| {
-            let only = lexical::unmatched(c)?;
-            Ok(only
-                .iter()
-                .map(|number| format!("memory number {number} is in one place"))
-                .collect())
-        })?;
+        self.look(&mut report, "lexical_index", |c| audit::compare(c, step_of(c, depth)?))?;
         let checked = self.check_memories(depth, &mut report);
         report.note_corrupt("pages", checked)?;
         Ok(report)
@@ -111,10 +105,7 @@ impl Reader {
 
     fn check_memories(&self, depth: CheckDepth, report: &mut CheckReport) -> Result<()> {
         self.run("checking memories", |c| {
-            let step = match depth {
-                CheckDepth::Deep => 1,
-                CheckDepth::Sample => sample_step(c)?,
-            };
+            let step = step_of(c, depth)?;
             let all = memories_from("memory m");
             let mut statement =
                 c.prepare(&format!("{all} WHERE m.number % ? = 0 ORDER BY m.number"))?;
@@ -137,12 +128,14 @@ fn check_memory(memory: &Memory, report: &mut CheckReport) {
     }
 }
 
-/// Returns the distance between the numbers of a sample.
-fn sample_step(connection: &Connection) -> rusqlite::Result<i64> {
-    let highest: i64 =
+/// Returns the distance between the numbers that are looked at.
+fn step_of(connection: &Connection, depth: CheckDepth) -> rusqlite::Result<u32> {
+    if depth == CheckDepth::Deep {
+        return Ok(1);
+    }
+    let highest: u32 =
         connection.query_row("SELECT ifnull(max(number), 0) FROM memory", [], |row| row.get(0))?;
-    let sample = i64::try_from(SAMPLE).unwrap_or(i64::MAX);
-    Ok(highest.checked_div(sample).unwrap_or(0).saturating_add(1))
+    Ok(highest.checked_div(SAMPLE).unwrap_or(0).saturating_add(1))
 }
 
 /// Returns the lines of a pragma that says `ok`, or nothing, when all is well.

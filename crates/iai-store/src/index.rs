@@ -1,3 +1,192 @@
-//! Indexes: derived from memories, rebuildable at any time with equal answers.
+//! What is derived from the memories and kept in memory to find them: the words in them, and who
+//! said them when and where. It can be thrown away any day: it is made from the memories again.
 
+pub(crate) mod audit;
+pub(crate) mod bm25;
+pub(crate) mod catalogue;
+pub(crate) mod changes;
+mod coding;
 pub(crate) mod lexical;
+pub(crate) mod saved;
+pub(crate) mod segment;
+pub(crate) mod shared;
+mod stem;
+mod tail;
+mod terms;
+pub(crate) mod words;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use self::catalogue::{Catalogue, CatalogueEntry, Scope};
+use self::changes::Changes;
+use self::lexical::{LexicalHit, LexicalIndex, LexicalQuery};
+use self::segment::Segment;
+use self::tail::Tail;
+use self::words::MemoryWords;
+use crate::record::MemoryNumber;
+
+/// Everything that is known about all memories without reading them.
+#[derive(Clone, Default)]
+pub struct MemoryIndex {
+    catalogue: Catalogue,
+    lexical: LexicalIndex,
+    /// First numbers of segments that are not stored as they are here.
+    unsaved: BTreeSet<u32>,
+    /// Changes whenever a segment does, so that work begun before is not taken for current.
+    generation: u64,
+}
+
+/// How large the index is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexSize {
+    /// How many segments there are.
+    pub n_segments: usize,
+    /// Their bytes.
+    pub segment_bytes: usize,
+    /// Full tails that wait to become segments.
+    pub n_frozen: usize,
+}
+
+impl MemoryIndex {
+    /// Returns the memories that fit the query best, best first, then by number.
+    pub fn search(&self, query: &LexicalQuery, scope: &Scope, limit: usize) -> Vec<LexicalHit> {
+        self.lexical.search(query, &scope.admits(&self.catalogue), limit)
+    }
+
+    /// Returns what each of these memories scores under the query; 0 where nothing fits.
+    pub fn scores(&self, query: &LexicalQuery, numbers: &[MemoryNumber]) -> Vec<f32> {
+        self.lexical.scores(query, numbers)
+    }
+
+    /// Returns the most a memory could score under the query.
+    pub fn information(&self, query: &LexicalQuery) -> f32 {
+        self.lexical.information(query)
+    }
+
+    /// Returns in how many memories each word is, in any of its forms; a word that is cut into
+    /// several counts as its rarest.
+    pub fn document_frequencies(&self, words: &[String]) -> Vec<u64> {
+        words.iter().map(|word| self.lexical.document_frequency(word)).collect()
+    }
+
+    /// Returns who said what when and where.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// Returns how large the index is.
+    pub fn size(&self) -> IndexSize {
+        let (segment_bytes, n_segments) = self.lexical.n_segment_bytes();
+        IndexSize { n_segments, segment_bytes, n_frozen: self.lexical.n_frozen() }
+    }
+
+    /// The first number the index knows nothing about.
+    pub(crate) fn end(&self) -> u32 {
+        self.lexical.end()
+    }
+
+    /// Adds a memory that is newer than all others.
+    pub(crate) fn add(
+        &mut self,
+        number: MemoryNumber,
+        entry: &CatalogueEntry,
+        words: &MemoryWords,
+    ) {
+        self.catalogue.add(number, entry);
+        self.lexical.add(number.get(), words);
+    }
+
+    /// Follows what a transaction has committed.
+    pub(crate) fn apply(&mut self, changes: Changes) {
+        for (place, project) in &changes.places {
+            self.catalogue.add_place(*place, project.as_deref());
+        }
+        for (number, entry, words) in &changes.added {
+            self.add(*number, entry, words);
+        }
+        for (number, at_ms) in changes.ended {
+            self.catalogue.end(number, at_ms);
+        }
+        let removed: Vec<u32> = changes.removed.iter().map(|number| number.get()).collect();
+        self.lexical.remove_unsealed(&removed);
+        for number in changes.removed {
+            self.catalogue.remove(number);
+            self.generation += 1;
+        }
+        for segment in changes.rewritten {
+            self.replace(segment);
+        }
+    }
+
+    /// Puts a stored segment in the place of everything it covers.
+    pub(crate) fn replace(&mut self, segment: Segment) {
+        let covered = segment.first()..=segment.last();
+        self.unsaved.retain(|first| !covered.contains(first));
+        self.lexical.replace(segment);
+        self.generation += 1;
+    }
+
+    /// Makes segments of full tails at once, to be stored later: for a load of any size.
+    pub(crate) fn settle(&mut self) {
+        while let Some(segment) = self.step() {
+            let first = segment.first();
+            self.replace(segment);
+            self.unsaved.insert(first);
+        }
+    }
+
+    /// Makes the next segment that is due: of a full tail, or of several segments.
+    fn step(&self) -> Option<Segment> {
+        match self.lexical.to_seal() {
+            Some(tail) => Some(tail.sealed()),
+            None => self.lexical.to_merge().map(|run| lexical::merge(&run)),
+        }
+    }
+
+    /// Says what is due, cheaply; [`Due::make`] does the work.
+    pub(crate) fn due(&self) -> Option<Due> {
+        let what = if let Some(tail) = self.lexical.to_seal() {
+            Work::Seal(tail)
+        } else if let Some(run) = self.lexical.to_merge() {
+            Work::Merge(run)
+        } else {
+            let first = self.unsaved.first()?;
+            let segments = self.lexical.segments();
+            Work::Save(Arc::clone(segments.iter().find(|segment| segment.first() == *first)?))
+        };
+        Some(Due { what, generation: self.generation })
+    }
+}
+
+/// Work on segments that needs no lock.
+pub(crate) struct Due {
+    what: Work,
+    generation: u64,
+}
+
+enum Work {
+    Seal(Arc<Tail>),
+    Merge(Vec<Arc<Segment>>),
+    Save(Arc<Segment>),
+}
+
+/// A segment that is ready to be stored.
+pub struct Made {
+    segment: Segment,
+    generation: u64,
+}
+
+impl Due {
+    pub(crate) fn make(self) -> Made {
+        let segment = match self.what {
+            Work::Seal(tail) => tail.sealed(),
+            Work::Merge(run) => lexical::merge(&run),
+            Work::Save(segment) => {
+                let copy = Segment::open(segment.bytes().to_vec());
+                copy.expect("a segment that was opened once opens again")
+            }
+        };
+        Made { segment, generation: self.generation }
+    }
+}

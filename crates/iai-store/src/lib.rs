@@ -18,7 +18,12 @@ mod writing;
 pub use check::{CheckDepth, CheckReport, Problem};
 pub use error::{Result, StoreError};
 pub use files::StorePaths;
-pub use index::lexical::{DOCUMENT_FREQUENCY_MAX, LexicalHit, LexicalQuery};
+pub use index::catalogue::{Catalogue, CatalogueEntry, Scope};
+pub use index::changes::Prepared;
+pub use index::lexical::{LexicalHit, LexicalQuery};
+pub use index::shared::SharedIndex;
+pub use index::words::contains_phrase;
+pub use index::{IndexSize, Made, MemoryIndex};
 pub use reader::{Interrupter, Reader};
 pub use record::{
     Counts, Event, EventFilter, EventId, Filter, Inserted, KeyOrigin, Link, LinkKind, Memory,

@@ -10,7 +10,8 @@ use uuid::Uuid;
 use crate::error::{Result, StoreError};
 
 /// Step `n` takes a store from version `n` to `n + 1`.
-const MIGRATIONS: &[&str] = &[include_str!("schema/0001_founding.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("schema/0001_founding.sql"), include_str!("schema/0002_lexical.sql")];
 
 /// "iai5": says that a database is ours before its tables are believed.
 const APPLICATION_ID: u32 = 0x6961_6935;

@@ -1,5 +1,7 @@
 //! The store: opens or makes every part of it, and owns the one connection that writes.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use rusqlite::{Transaction, TransactionBehavior};
 use zeroize::Zeroizing;
@@ -8,7 +10,8 @@ use crate::check::{CheckDepth, CheckReport};
 use crate::connection;
 use crate::error::{Result, StoreError};
 use crate::files::{self, Placed, SmallFile, StorePaths};
-use crate::index::lexical;
+use crate::index::shared::SharedIndex;
+use crate::index::{Made, MemoryIndex, saved};
 use crate::reader::{Reader, check_no_orphan};
 use crate::schema;
 use crate::vault::{KeyMade, KeySource, Vault};
@@ -18,6 +21,8 @@ use crate::writing::Writing;
 pub struct Store {
     reader: Reader,
     vault: Vault,
+    /// Follows every commit once it is loaded.
+    index: Arc<SharedIndex>,
 }
 
 /// What opening a store had to make.
@@ -52,8 +57,7 @@ impl Store {
         };
         schema::migrate(&reader.connection, &reader.database, vault.store(), now)?;
         ensure_spool_public(paths, &vault)?;
-        let mut store = Self { reader, vault };
-        store.in_transaction("preparing the lexical index", lexical::ensure)?;
+        let store = Self { reader, vault, index: Arc::default() };
         let created = match (vault_made, database) {
             (Some(KeyMade::Now), _) => Created::StoreAndKey,
             (Some(KeyMade::Before), _) | (None, Placed::Now) => Created::Store,
@@ -73,8 +77,11 @@ impl Store {
         let transaction =
             Transaction::new_unchecked(&self.reader.connection, TransactionBehavior::Immediate)
                 .map_err(|e| self.failed("beginning to write", e))?;
-        let done = work(&Writing::new(&self.reader))?;
+        let writing = Writing::new(&self.reader);
+        let done = work(&writing)?;
+        let changes = writing.into_changes();
         transaction.commit().map_err(|e| self.failed("committing", e))?;
+        self.index.apply(changes);
         Ok(done)
     }
 
@@ -101,17 +108,54 @@ impl Store {
         if busy { Err(StoreError::Busy) } else { Ok(()) }
     }
 
-    /// Drops the lexical index and makes it from the memories; answers stay the same.
-    pub fn rebuild_lexical(&mut self) -> Result<()> {
-        self.in_transaction("rebuilding the lexical index", lexical::rebuild)
+    /// Returns the index, which follows every write once it is loaded.
+    pub fn index(&self) -> &Arc<SharedIndex> {
+        &self.index
     }
 
-    /// Checks what [`Reader::check`] checks, and the lexical index word by word besides.
+    /// Loads the index unless it is loaded.
+    pub fn ensure_index(&mut self) -> Result<()> {
+        if self.index.is_loaded() {
+            return Ok(());
+        }
+        let loaded = self.reader.load_index()?;
+        self.adopt_index(loaded)
+    }
+
+    /// Takes over an index that was loaded while others may have written.
+    pub fn adopt_index(&mut self, mut loaded: MemoryIndex) -> Result<()> {
+        self.reader.run("bringing the index up to date", |c| saved::catch_up(c, &mut loaded))?;
+        self.index.install(loaded);
+        Ok(())
+    }
+
+    /// Stores a segment that [`SharedIndex::make_due`] made; one that is outdated is dropped.
+    pub fn keep(&mut self, made: Made) -> Result<()> {
+        let index = Arc::clone(&self.index);
+        if !index.is_current(&made) {
+            return Ok(());
+        }
+        self.in_transaction("storing a segment", |c| {
+            index.with(|index| saved::store(c, index, &made)).unwrap_or(Ok(()))
+        })?;
+        self.index.replace(made);
+        Ok(())
+    }
+
+    /// Drops the index and makes it from the memories; answers stay the same.
+    pub fn rebuild_index(&mut self) -> Result<()> {
+        self.in_transaction("dropping the index", saved::clear)?;
+        let made = self.reader.load_index()?;
+        self.index.install(made);
+        while let Some(made) = self.index.make_due() {
+            self.keep(made)?;
+        }
+        Ok(())
+    }
+
+    /// Checks what [`Reader::check`] checks.
     pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
-        let mut report = self.reader.check(depth)?;
-        let compared = self.reader.run("comparing the lexical index", lexical::check);
-        report.note_corrupt("lexical_index", compared)?;
-        Ok(report)
+        self.reader.check(depth)
     }
 
     fn in_transaction(

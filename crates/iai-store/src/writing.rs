@@ -1,18 +1,22 @@
 //! Writes inside one transaction: memories, links, and everything kept beside them.
 
+use std::cell::RefCell;
+
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, named_params, params};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Result, StoreError};
-use crate::index::lexical;
+use crate::index::catalogue::CatalogueEntry;
+use crate::index::changes::{Changes, Prepared};
+use crate::index::saved;
 use crate::reader::Reader;
 use crate::record::link::sorted;
-use crate::record::memory::{Json, Millis, content_hash};
+use crate::record::memory::{Json, Millis};
 use crate::record::{
-    EventId, Inserted, Link, LinkKind, Memory, MemoryId, NewEvent, NewMemory, NewSetAside, Receipt,
-    Strengthened,
+    EventId, Inserted, Link, LinkKind, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory,
+    NewSetAside, Receipt, Strengthened,
 };
 
 /// A line set aside keeps at most this much of itself; the schema says so too.
@@ -23,11 +27,25 @@ const STRENGTH_NEW: f64 = 1.0;
 /// The transaction under way. What it wrote is kept when the closure it was given to returns `Ok`.
 pub struct Writing<'a> {
     reader: &'a Reader,
+    changes: RefCell<Changes>,
+    /// The session stored last: a batch has the same one again and again.
+    last_session: RefCell<Option<(String, String, u32)>>,
+    last_place: RefCell<Option<(Option<String>, Option<String>, u32)>>,
 }
 
 impl<'a> Writing<'a> {
     pub(crate) fn new(reader: &'a Reader) -> Self {
-        Self { reader }
+        Self {
+            reader,
+            changes: RefCell::default(),
+            last_session: RefCell::default(),
+            last_place: RefCell::default(),
+        }
+    }
+
+    /// Returns what the index has to follow once this is committed.
+    pub(crate) fn into_changes(self) -> Changes {
+        self.changes.into_inner()
     }
 
     /// Returns the store as this transaction sees it, its own writes included.
@@ -40,44 +58,74 @@ impl<'a> Writing<'a> {
         self.reader.memory(id)
     }
 
-    /// Stores a memory and its words, unless it is there already.
+    /// Stores a memory, unless it is there already.
     pub fn insert(&self, new: &NewMemory, now: Timestamp) -> Result<Inserted> {
+        self.insert_prepared(Prepared::of(new), now)
+    }
+
+    /// Stores a memory that was made ready before, unless it is there already.
+    pub fn insert_prepared(&self, prepared: Prepared<'_>, now: Timestamp) -> Result<Inserted> {
+        let Prepared { new, id, content_hash, words } = prepared;
         if !new.provenance.is_object() {
             return Err(StoreError::refused("provenance", "it must be a JSON object"));
         }
         let turn_index = new.turn_index.map(|index| held("turn index", index)).transpose()?;
-        let id = new.id();
-        let hash = content_hash(&new.text);
-        if let Some(stored) = self.hash_of(id)? {
-            assert_eq!(stored, hash, "an id is derived from its text, so {id} has one text");
-            return Ok(Inserted::Known(id));
-        }
         let session = self.session(&new.host, &new.session)?;
         let place = self.place(new.project.as_deref(), new.cwd.as_deref())?;
-        self.reader.run("storing a memory", |c| {
-            let number = c.prepare_cached(INSERT_MEMORY)?.insert(named_params! {
-                ":uuid": id,
-                ":session": session,
-                ":place": place,
-                ":tier": new.tier,
-                ":role": new.role,
-                ":turn_uuid": new.turn_uuid,
-                ":turn_index": turn_index,
-                ":turn_at": Millis(new.turn_at),
-                ":captured_at": Millis(new.captured_at),
-                ":stored_at": Millis(now),
-                ":language": new.language,
-                ":pinned": new.pinned,
-                ":strength": STRENGTH_NEW,
-                ":content_hash": hash,
-                ":tags": Json(&new.tags),
-                ":provenance": Json(&new.provenance),
-                ":cue": new.cue,
-                ":text": new.text,
-            })?;
-            lexical::add(c, number, &new.text, new.cue.as_deref())
+        let number = self.reader.run("storing a memory", |c| {
+            c.prepare_cached(INSERT_MEMORY)?
+                .query_row(
+                    named_params! {
+                        ":uuid": id,
+                        ":session": session,
+                        ":place": place,
+                        ":tier": new.tier,
+                        ":role": new.role,
+                        ":turn_uuid": new.turn_uuid,
+                        ":turn_index": turn_index,
+                        ":turn_at": Millis(new.turn_at),
+                        ":captured_at": Millis(new.captured_at),
+                        ":stored_at": Millis(now),
+                        ":language": new.language,
+                        ":pinned": new.pinned,
+                        ":strength": STRENGTH_NEW,
+                        ":content_hash": content_hash,
+                        ":tags": Json(&new.tags),
+                        ":provenance": Json(&new.provenance),
+                        ":cue": new.cue,
+                        ":text": new.text,
+                    },
+                    |row| row.get::<_, MemoryNumber>(0),
+                )
+                .optional()
         })?;
+        let Some(number) = number else {
+            let stored = self.hash_of(id)?;
+            let one_text = "an id is derived from its text, so it has one text";
+            assert_eq!(stored, Some(content_hash), "{one_text}: {id}");
+            return Ok(Inserted::Known(id));
+        };
+        let entry = CatalogueEntry {
+            session,
+            place,
+            role: new.role,
+            tier: new.tier,
+            turn_index: new.turn_index.map(|index| u32::try_from(index).unwrap_or(u32::MAX)),
+            turn_at_ms: new.turn_at.as_millisecond(),
+        };
+        self.changes.borrow_mut().added.push((number, entry, words));
         Ok(Inserted::New(id))
+    }
+
+    /// Takes memories out of the index, so that none of their words is left in it. The memories
+    /// themselves are for the caller to delete, in the same transaction.
+    pub fn remove_from_index(&self, numbers: &[MemoryNumber]) -> Result<()> {
+        let rewritten =
+            self.reader.run("taking memories out of the index", |c| saved::remove(c, numbers))?;
+        let mut changes = self.changes.borrow_mut();
+        changes.removed.extend_from_slice(numbers);
+        changes.rewritten.extend(rewritten);
+        Ok(())
     }
 
     /// Stores a link, or refreshes its weight and time. Kinds without direction are stored with the
@@ -102,7 +150,11 @@ impl<'a> Writing<'a> {
                 .execute(params![src, times.0])?;
             }
             Ok(())
-        })
+        })?;
+        if link.kind == LinkKind::Contradicts {
+            self.changes.borrow_mut().ended.push((src, link.created_at.as_millisecond()));
+        }
+        Ok(())
     }
 
     /// Says that `new` took the place of `old` at this time.
@@ -253,7 +305,7 @@ impl<'a> Writing<'a> {
         })
     }
 
-    fn number(&self, id: MemoryId) -> Result<i64> {
+    fn number(&self, id: MemoryId) -> Result<MemoryNumber> {
         let number = self.reader.run("looking for a memory", |c| {
             c.prepare_cached("SELECT number FROM memory WHERE uuid = ?")?
                 .query_row([id], |row| row.get(0))
@@ -262,39 +314,60 @@ impl<'a> Writing<'a> {
         number.ok_or(StoreError::NoMemory { id })
     }
 
-    fn numbers(&self, src: MemoryId, dst: MemoryId) -> Result<(i64, i64)> {
+    fn numbers(&self, src: MemoryId, dst: MemoryId) -> Result<(MemoryNumber, MemoryNumber)> {
         if src == dst {
             return Err(StoreError::refused("link", format!("{src} cannot be linked to itself")));
         }
         Ok((self.number(src)?, self.number(dst)?))
     }
 
-    fn session(&self, host: &str, name: &str) -> Result<i64> {
-        self.reader.run("storing a session", |c| {
+    fn session(&self, host: &str, name: &str) -> Result<u32> {
+        if let Some((known_host, known_name, number)) = &*self.last_session.borrow()
+            && (known_host.as_str(), known_name.as_str()) == (host, name)
+        {
+            return Ok(*number);
+        }
+        let number = self.reader.run("storing a session", |c| {
             let find = "SELECT number FROM session WHERE name = ? AND host = ?";
             match c.prepare_cached(find)?.query_row([name, host], |row| row.get(0)).optional()? {
                 Some(number) => Ok(number),
                 None => c
-                    .prepare_cached("INSERT INTO session (name, host) VALUES (?, ?)")?
-                    .insert([name, host]),
+                    .prepare_cached(
+                        "INSERT INTO session (name, host) VALUES (?, ?) RETURNING number",
+                    )?
+                    .query_row([name, host], |row| row.get(0)),
             }
-        })
+        })?;
+        *self.last_session.borrow_mut() = Some((host.to_owned(), name.to_owned(), number));
+        Ok(number)
     }
 
-    fn place(&self, project: Option<&str>, cwd: Option<&str>) -> Result<Option<i64>> {
+    fn place(&self, project: Option<&str>, cwd: Option<&str>) -> Result<Option<u32>> {
         if project.is_none() && cwd.is_none() {
             return Ok(None);
         }
-        self.reader.run("storing a place", |c| {
+        if let Some((known_project, known_cwd, number)) = &*self.last_place.borrow()
+            && (known_project.as_deref(), known_cwd.as_deref()) == (project, cwd)
+        {
+            return Ok(Some(*number));
+        }
+        let (number, is_new) = self.reader.run("storing a place", |c| {
             let find = "SELECT number FROM place WHERE project IS ? AND cwd IS ?";
             match c.prepare_cached(find)?.query_row([project, cwd], |row| row.get(0)).optional()? {
-                Some(number) => Ok(Some(number)),
+                Some(number) => Ok((number, false)),
                 None => c
-                    .prepare_cached("INSERT INTO place (project, cwd) VALUES (?, ?)")?
-                    .insert([project, cwd])
-                    .map(Some),
+                    .prepare_cached(
+                        "INSERT INTO place (project, cwd) VALUES (?, ?) RETURNING number",
+                    )?
+                    .query_row([project, cwd], |row| Ok((row.get(0)?, true))),
             }
-        })
+        })?;
+        let (project, cwd) = (project.map(str::to_owned), cwd.map(str::to_owned));
+        if is_new {
+            self.changes.borrow_mut().places.push((number, project.clone()));
+        }
+        *self.last_place.borrow_mut() = Some((project, cwd, number));
+        Ok(Some(number))
     }
 }
 
@@ -304,7 +377,9 @@ const INSERT_MEMORY: &str = "
                         content_hash, tags, provenance, cue, text)
     VALUES (:uuid, :session, :place, :tier, :role, :turn_uuid, :turn_index, :turn_at,
             :captured_at, :stored_at, :turn_at, :language, :pinned, :strength,
-            :content_hash, :tags, :provenance, :cue, :text)";
+            :content_hash, :tags, :provenance, :cue, :text)
+        ON CONFLICT (uuid) DO NOTHING
+    RETURNING number";
 
 const UPSERT_LINK: &str = "
     INSERT INTO link (src, dst, kind, weight, created_at_ms, touched_at_ms)

@@ -99,23 +99,33 @@ pub(super) fn open_in_background(
     let opening = thread::Builder::new().name("open".to_owned());
     opening
         .spawn(move || {
-            let event = match open_store(&settings, &store.is_stopping) {
+            match open_store(&settings, &store.is_stopping) {
                 Ok(opened) => {
                     // Counted before anybody can add to it.
                     show_counts(&opened, &face);
+                    let engine = Arc::clone(&opened.engine);
                     store.set(StoreState::Open(Arc::new(opened)));
-                    Event::StoreOpened
+                    events.send(Event::StoreOpened).ok();
+                    keep_index(&engine);
                 }
                 Err(error) => {
                     tracing::error!("the store cannot be opened: {error:#}");
                     store.set(StoreState::Refused(Arc::new(error)));
-                    Event::StoreRefused
+                    events.send(Event::StoreRefused).ok();
                 }
-            };
-            events.send(event).ok();
+            }
         })
         .context("starting to open the store")?;
     Ok(())
+}
+
+/// Loads the index behind everybody's back, then stores its segments as they become due, until the
+/// daemon leaves. Without this thread all is slower and nothing is lost.
+fn keep_index(engine: &MemoryEngine) {
+    let kept = engine.load_index().and_then(|()| engine.tend_until_stopped());
+    if let Err(error) = kept {
+        tracing::warn!(%error, "the index is no longer stored; it is made again when needed");
+    }
 }
 
 fn show_counts(opened: &Opened, face: &Face) {

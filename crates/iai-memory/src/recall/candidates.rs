@@ -1,11 +1,15 @@
-//! Finds what might answer: the lexical lane over the store's index, and what has replaced what.
+//! Finds what might answer: the lexical lane over the index, and what has replaced what.
 
 use std::collections::BTreeMap;
 
-use iai_store::{Filter, LexicalQuery, LinkKind, Memory, MemoryId, Reader, Tier};
+use iai_store::{
+    LexicalHit, LexicalQuery, LinkKind, Memory, MemoryId, MemoryIndex, MemoryNumber, Reader, Scope,
+    Tier, contains_phrase,
+};
 
 use super::cue::{Cue, CueMode};
 use super::rank::Ranked;
+use crate::engine::MemoryEngine;
 use crate::error::Result;
 
 /// How many memories are looked at closely.
@@ -38,41 +42,58 @@ pub(crate) struct Found {
     pub(crate) is_second_best: bool,
 }
 
-pub(crate) fn find(reader: &Reader, cue: &Cue, project: Option<&str>) -> Result<Found> {
-    let filter = Filter {
+pub(crate) fn find(engine: &MemoryEngine, cue: &Cue, project: Option<&str>) -> Result<Found> {
+    let scope = Scope {
         tiers: match cue.mode {
             CueMode::Verbatim => vec![Tier::Episodic],
             CueMode::Concept => Vec::new(),
         },
         project: project.map(str::to_owned),
-        ..Filter::default()
+        ..Scope::default()
     };
-    let mut hits = Vec::new();
+    let mut candidates = Vec::new();
     if !cue.phrases.is_empty() {
         let query = LexicalQuery { words: Vec::new(), phrases: cue.phrases.clone() };
-        hits = reader.lexical(&query, &filter, CANDIDATES_MAX)?;
+        let hits = engine.with_index(|index| index.search(&query, &scope, CANDIDATES_MAX))?;
+        candidates = read(engine, &hits)?;
+        candidates.retain(|candidate| has_phrase(cue, &candidate.memory));
     }
-    let is_second_best = !cue.phrases.is_empty() && hits.is_empty();
-    if hits.is_empty() {
-        let words = telling_words(reader, &cue.words)?;
-        let query = LexicalQuery { words, phrases: cue.phrases.clone() };
-        hits = reader.lexical(&query, &filter, CANDIDATES_MAX)?;
+    let is_second_best = !cue.phrases.is_empty() && candidates.is_empty();
+    if candidates.is_empty() {
+        let hits = engine.with_index(|index| {
+            let words = telling_words(index, &cue.words);
+            let query = LexicalQuery { words, phrases: cue.phrases.clone() };
+            index.search(&query, &scope, CANDIDATES_MAX)
+        })?;
+        candidates = read(engine, &hits)?;
     }
-    let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
-    let memories = reader.memories(&ids)?;
-    let scores: BTreeMap<MemoryId, f64> = hits.iter().map(|hit| (hit.id, hit.score)).collect();
-    let scored = memories.into_iter().filter_map(|memory| {
-        let bm25 = *scores.get(&memory.id)?;
+    Ok(Found { candidates, is_second_best })
+}
+
+/// Reads the memories that were found, best first.
+fn read(engine: &MemoryEngine, hits: &[LexicalHit]) -> Result<Vec<Candidate>> {
+    let numbers: Vec<MemoryNumber> = hits.iter().map(|hit| hit.number).collect();
+    let scores: BTreeMap<MemoryNumber, f32> =
+        hits.iter().map(|hit| (hit.number, hit.score)).collect();
+    let memories = engine.read(|reader| Ok(reader.numbered(&numbers)?))?;
+    let scored = memories.into_iter().filter_map(|(number, memory)| {
+        let bm25 = f64::from(*scores.get(&number)?);
         Some(Candidate { memory, bm25 })
     });
-    Ok(Found { candidates: scored.collect(), is_second_best })
+    Ok(scored.collect())
+}
+
+/// The index finds memories with all the words of a phrase; here they have to stand together.
+fn has_phrase(cue: &Cue, memory: &Memory) -> bool {
+    let is_in = |text: &str| cue.phrases.iter().any(|phrase| contains_phrase(text, phrase));
+    is_in(&memory.text) || memory.cue.as_deref().is_some_and(is_in)
 }
 
 /// Drops words that are nearly everywhere, unless nothing else is left.
-fn telling_words(reader: &Reader, words: &[String]) -> Result<Vec<String>> {
-    let n_memories = reader.counts()?.memories;
+fn telling_words(index: &MemoryIndex, words: &[String]) -> Vec<String> {
+    let n_memories = index.catalogue().len() as u64;
     if n_memories < COMMON_FLOOR {
-        return Ok(words.to_vec());
+        return words.to_vec();
     }
     #[expect(
         clippy::cast_possible_truncation,
@@ -81,7 +102,7 @@ fn telling_words(reader: &Reader, words: &[String]) -> Result<Vec<String>> {
         reason = "a share of a count, far from any limit"
     )]
     let common = (n_memories as f64 * COMMON_SHARE) as u64;
-    let frequencies = reader.document_frequencies(words)?;
+    let frequencies = index.document_frequencies(words);
     let mut by_rarity: Vec<(u64, &String)> = frequencies.into_iter().zip(words).collect();
     by_rarity.sort_by_key(|(frequency, _)| *frequency);
     let telling: Vec<String> = by_rarity
@@ -90,10 +111,10 @@ fn telling_words(reader: &Reader, words: &[String]) -> Result<Vec<String>> {
         .map(|(_, word)| (*word).clone())
         .collect();
     if !telling.is_empty() {
-        return Ok(telling);
+        return telling;
     }
     // Only common words: the rarest of them still say the most.
-    Ok(by_rarity.iter().take(4).map(|(_, word)| (*word).clone()).collect())
+    by_rarity.iter().take(4).map(|(_, word)| (*word).clone()).collect()
 }
 
 /// Looks up the corrections around the ranked memories.

@@ -1,246 +1,273 @@
-//! The lexical index: which words stand in which memory, ranked by BM25. It keeps no copy of the
-//! text; it points into the memory table.
+//! The lexical index: finds memories by the words in them, ranked by BM25.
+//!
+//! Segments hold what is old, frozen tails what waits to become a segment, one growing tail what is
+//! new. Scores are the same however memories are spread over them.
 
-use std::collections::BTreeSet;
+mod asked;
+mod search;
 
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+use std::sync::Arc;
 
-use crate::reader::{Clause, sql_limit};
-use crate::record::{Filter, MemoryId};
+use super::bm25::{self, Totals};
+use super::segment::{Segment, merged};
+use super::tail::Tail;
+use super::words::{MemoryWords, terms_asked};
+use crate::record::MemoryNumber;
+use asked::Asked;
 
-/// Changes with the words below, so that an older index is rebuilt when the store opens.
-const VERSION: &str = "1";
+pub use asked::LexicalQuery;
 
-const CREATE: &str = "
-    CREATE VIRTUAL TABLE lexical USING fts5 (
-        text, cue,
-        content = 'memory', content_rowid = 'number',
-        tokenize = 'porter unicode61 remove_diacritics 2'
-    );";
-
-/// A query has at most this many words and phrases; the rest of a longer one is not searched.
-const TERMS_MAX: usize = 64;
-/// A word or phrase is searched by its first kibibyte.
-const TERM_BYTES_MAX: usize = 1024;
-/// [`crate::Reader::document_frequencies`] stops counting a word here: a word this common says
-/// nothing, and counting on would read the whole index.
-pub const DOCUMENT_FREQUENCY_MAX: u64 = 20_000;
-
-/// What is searched: memories with any of these, the more the better.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LexicalQuery {
-    /// Single words, in any form; a word with punctuation inside is searched as a phrase.
-    pub words: Vec<String>,
-    /// Words that stand next to each other.
-    pub phrases: Vec<String>,
-}
+/// Segments of like size are joined when there are this many in a row.
+const MERGE_SEGMENTS: usize = 8;
+/// No segment gets more numbers than this: joining larger ones would hold the writer too long.
+const SEGMENT_NUMBERS_MAX: u32 = 131_072;
+/// Nor more bytes than this, whatever its numbers.
+const SEGMENT_BYTES_MAX: usize = 64 << 20;
 
 /// A memory that shares words with a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LexicalHit {
     /// The memory.
-    pub id: MemoryId,
-    /// How well it fits: above zero, higher is better, comparable within one search.
-    pub score: f64,
+    pub number: MemoryNumber,
+    /// BM25: above zero, higher is better.
+    pub score: f32,
 }
 
-impl LexicalQuery {
-    /// Returns the query in the language of FTS5, or nothing when there is nothing to search.
-    /// Every term is quoted, so nothing in it can be an operator.
-    fn expression(&self) -> Option<String> {
-        let mut seen = BTreeSet::new();
-        let terms: Vec<String> = (self.phrases.iter())
-            .chain(&self.words)
-            .map(|term| quoted(term))
-            .filter(|term| seen.insert(term.clone()))
-            .take(TERMS_MAX)
-            .collect();
-        if terms.is_empty() { None } else { Some(terms.join(" OR ")) }
+/// The words of all memories.
+#[derive(Clone, Default)]
+pub(crate) struct LexicalIndex {
+    /// By number; ranges do not overlap.
+    segments: Vec<Arc<Segment>>,
+    /// Full tails, behind the segments.
+    frozen: Vec<Arc<Tail>>,
+    /// Behind everything else.
+    tail: Option<Tail>,
+}
+
+impl LexicalIndex {
+    /// Takes segments in order of their numbers.
+    pub(crate) fn new(segments: Vec<Segment>) -> Self {
+        let segments = segments.into_iter().map(Arc::new).collect();
+        Self { segments, frozen: Vec::new(), tail: None }
     }
-}
 
-fn quoted(term: &str) -> String {
-    let mut quoted = String::from("\"");
-    for letter in term.chars() {
-        if quoted.len().saturating_add(letter.len_utf8()) > TERM_BYTES_MAX {
-            break;
+    /// Begins an index whose first number is not 0.
+    pub(crate) fn starting_at(first: u32) -> Self {
+        Self { tail: Some(Tail::new(first)), ..Self::default() }
+    }
+
+    /// Makes segments of everything, up to a last number that need not be a memory.
+    pub(crate) fn into_segments(mut self, last: u32) -> Vec<Arc<Segment>> {
+        if self.end() <= last {
+            self.add(last, &MemoryWords::default());
         }
-        match letter {
-            '"' => quoted.push_str("\"\""),
-            // FTS5 reads its query up to the first NUL; as a blank it separates words all the same.
-            '\0' => quoted.push(' '),
-            _ => quoted.push(letter),
+        self.freeze();
+        let tails = self.frozen.iter().map(|tail| Arc::new(tail.sealed()));
+        self.segments.into_iter().chain(tails).collect()
+    }
+
+    /// Ends the growing tail, full or not.
+    pub(crate) fn freeze(&mut self) {
+        self.frozen.extend(self.tail.take().filter(|tail| !tail.is_empty()).map(Arc::new));
+    }
+
+    /// The first number that is in no segment and no tail.
+    pub(crate) fn end(&self) -> u32 {
+        let of_segments = self.segments.last().map_or(0, |segment| segment.last() + 1);
+        let of_frozen = self.frozen.last().map_or(0, |tail| tail.end());
+        of_segments.max(of_frozen).max(self.tail.as_ref().map_or(0, Tail::end))
+    }
+
+    /// Adds a memory that is newer than all others.
+    pub(crate) fn add(&mut self, number: u32, words: &MemoryWords) {
+        // A range begins where the one before ends: no number may ever be between two ranges.
+        let begin = self.end();
+        let tail = self.tail.get_or_insert_with(|| Tail::new(begin));
+        tail.add(number, words);
+        if tail.is_full() {
+            self.freeze();
         }
     }
-    quoted.push('"');
-    quoted
-}
 
-/// Makes the index, or makes it anew when its words have changed. Runs inside a transaction.
-pub(crate) fn ensure(connection: &Connection) -> rusqlite::Result<()> {
-    let found: Option<String> = connection
-        .query_row("SELECT value FROM meta WHERE name = 'lexical'", [], |row| row.get(0))
-        .optional()?;
-    if found.as_deref() == Some(VERSION) { Ok(()) } else { rebuild(connection) }
-}
-
-/// Drops the index and makes it from the memories. Runs inside a transaction.
-pub(crate) fn rebuild(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("DROP TABLE IF EXISTS lexical;")?;
-    connection.execute_batch(CREATE)?;
-    connection.execute_batch("INSERT INTO lexical (lexical) VALUES ('rebuild');")?;
-    connection
-        .execute(
-            "INSERT INTO meta (name, value) VALUES ('lexical', ?1)
-                 ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            [VERSION],
-        )
-        .map(drop)
-}
-
-/// Adds one memory, in the transaction that stores it.
-pub(crate) fn add(
-    connection: &Connection,
-    number: i64,
-    text: &str,
-    cue: Option<&str>,
-) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("INSERT INTO lexical (rowid, text, cue) VALUES (?, ?, ?)")?
-        .execute(params![number, text, cue])
-        .map(drop)
-}
-
-/// Compares the index with the memories word by word; needs a connection that may write.
-pub(crate) fn check(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("INSERT INTO lexical (lexical, rank) VALUES ('integrity-check', 1);")
-}
-
-pub(crate) fn search(
-    connection: &Connection,
-    query: &LexicalQuery,
-    filter: &Filter,
-    limit: usize,
-) -> rusqlite::Result<Vec<LexicalHit>> {
-    let Some(expression) = query.expression() else {
-        return Ok(Vec::new());
-    };
-    let scored = best_numbers(scores(connection, expression, filter)?, limit);
-    let mut id_of = connection.prepare_cached("SELECT uuid FROM memory WHERE number = ?")?;
-    let mut hits = Vec::with_capacity(scored.len());
-    for (score, number) in scored {
-        hits.push(LexicalHit { id: id_of.query_row([number], |row| row.get(0))?, score });
+    /// How many tails wait to be sealed.
+    pub(crate) fn n_frozen(&self) -> usize {
+        self.frozen.len()
     }
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-    hits.truncate(limit);
-    Ok(hits)
+
+    /// Returns the oldest tail that is full.
+    pub(crate) fn to_seal(&self) -> Option<Arc<Tail>> {
+        self.frozen.first().map(Arc::clone)
+    }
+
+    /// Returns neighbours that are due to become one segment.
+    pub(crate) fn to_merge(&self) -> Option<Vec<Arc<Segment>>> {
+        let run = due_run(&self.segments.iter().map(|s| size_of(s)).collect::<Vec<_>>())?;
+        self.segments.get(run).map(<[Arc<Segment>]>::to_vec)
+    }
+
+    /// Puts a segment in the place of everything it covers.
+    pub(crate) fn replace(&mut self, segment: Segment) {
+        let (first, last) = (segment.first(), segment.last());
+        self.frozen.retain(|tail| tail.first() < first || last < tail.first());
+        self.segments.retain(|old| old.first() < first || last < old.first());
+        let place = self.segments.partition_point(|old| old.first() < first);
+        self.segments.insert(place, Arc::new(segment));
+    }
+
+    /// Takes memories out that are in no segment yet.
+    pub(crate) fn remove_unsealed(&mut self, numbers: &[u32]) {
+        for number in numbers {
+            for tail in &mut self.frozen {
+                if (tail.first()..tail.end()).contains(number) {
+                    Arc::make_mut(tail).remove(*number);
+                }
+            }
+            if let Some(tail) = &mut self.tail {
+                tail.remove(*number);
+            }
+        }
+    }
+
+    /// Returns the best memories, best first, then by number; `admits` may refuse any.
+    pub(crate) fn search(
+        &self,
+        query: &LexicalQuery,
+        admits: &dyn Fn(MemoryNumber) -> bool,
+        limit: usize,
+    ) -> Vec<LexicalHit> {
+        let asked = Asked::of(query);
+        search::best(self, &asked, admits, limit)
+    }
+
+    /// Returns what each of these memories scores, 0 where nothing fits.
+    pub(crate) fn scores(&self, query: &LexicalQuery, numbers: &[MemoryNumber]) -> Vec<f32> {
+        search::scores(self, &Asked::of(query), numbers)
+    }
+
+    /// Returns the most a memory could score.
+    pub(crate) fn information(&self, query: &LexicalQuery) -> f32 {
+        let totals = self.totals();
+        let asked = Asked::of(query);
+        asked.terms.iter().map(|term| bm25::weight(totals, self.frequency(term))).sum()
+    }
+
+    /// Returns in how many memories a word is; one that is cut into several, as its rarest.
+    pub(crate) fn document_frequency(&self, word: &str) -> u64 {
+        let terms = terms_asked(word);
+        terms.iter().map(|term| self.frequency(term)).min().unwrap_or(0)
+    }
+
+    pub(crate) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for part in self.parts() {
+            totals.add(part.totals());
+        }
+        totals
+    }
+
+    /// The bytes of all segments, and how many there are.
+    pub(crate) fn n_segment_bytes(&self) -> (usize, usize) {
+        (self.segments.iter().map(|segment| segment.bytes().len()).sum(), self.segments.len())
+    }
+
+    pub(crate) fn segments(&self) -> &[Arc<Segment>] {
+        &self.segments
+    }
+
+    fn frequency(&self, term: &str) -> u64 {
+        self.parts().map(|part| u64::from(part.list(term.as_bytes()).n_memories())).sum()
+    }
+
+    /// Everything there is, by number.
+    fn parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let segments = self.segments.iter().map(|segment| Part::Segment(segment));
+        let frozen = self.frozen.iter().map(|tail| Part::Tail(tail));
+        segments.chain(frozen).chain(self.tail.iter().map(Part::Tail))
+    }
 }
 
-pub(crate) fn frequencies(connection: &Connection, words: &[String]) -> rusqlite::Result<Vec<u64>> {
-    // Matching is the one way to count that stems a word exactly as it was stemmed when stored.
-    let mut count = connection.prepare_cached(
-        "SELECT count(*) FROM (SELECT 1 FROM lexical WHERE lexical MATCH ? LIMIT ?)",
-    )?;
-    let most = i64::try_from(DOCUMENT_FREQUENCY_MAX).unwrap_or(i64::MAX);
-    words
-        .iter()
-        .map(|word| {
-            count
-                .query_row(params![quoted(word), most], |row| row.get::<_, i64>(0))
-                .map(i64::cast_unsigned)
-        })
-        .collect()
+/// Joins segments that [`LexicalIndex::to_merge`] named.
+pub(crate) fn merge(run: &[Arc<Segment>]) -> Segment {
+    merged(&run.iter().map(AsRef::as_ref).collect::<Vec<_>>())
 }
 
-/// Returns score and number of every match. The memory table is read only when a filter asks for
-/// it: its rows are wide, and a common word matches most of them.
-fn scores(
-    connection: &Connection,
-    expression: String,
-    filter: &Filter,
-) -> rusqlite::Result<Vec<(f64, i64)>> {
-    let clause = Clause::of(filter);
-    let join = if clause.sql.is_empty() { "" } else { "JOIN memory m ON m.number = lexical.rowid" };
-    let sql = format!(
-        "SELECT -bm25(lexical), lexical.rowid FROM lexical {join}
-          WHERE lexical MATCH ?{}",
-        clause.sql
-    );
-    let values = std::iter::once(expression.into()).chain(clause.values);
-    connection
-        .prepare_cached(&sql)?
-        .query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
+/// Numbers and bytes of a segment.
+fn size_of(segment: &Segment) -> (u32, usize) {
+    (segment.last() - segment.first() + 1, segment.bytes().len())
 }
 
-/// Keeps the best `limit`, and everything that ties with the last of them: ids break ties later.
-fn best_numbers(mut scored: Vec<(f64, i64)>, limit: usize) -> Vec<(f64, i64)> {
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let Some((cut, _)) = limit.checked_sub(1).and_then(|last| scored.get(last)).copied() else {
-        return if limit == 0 { Vec::new() } else { scored };
-    };
-    scored.truncate(scored.partition_point(|(score, _)| *score >= cut));
-    scored
+/// Finds the first run of [`MERGE_SEGMENTS`] neighbours of the same tier, or fewer when they fill a
+/// segment, so that the number of segments grows with the logarithm of what is small, and by one
+/// for each [`SEGMENT_NUMBERS_MAX`] memories.
+fn due_run(sizes: &[(u32, usize)]) -> Option<std::ops::Range<usize>> {
+    let tier_of = |size: &(u32, usize)| size.0.ilog2() / 3;
+    let may_grow =
+        |size: &(u32, usize)| size.0 <= SEGMENT_NUMBERS_MAX / 2 && size.1 <= SEGMENT_BYTES_MAX / 2;
+    let mut start = 0;
+    while let Some(first) = sizes.get(start).filter(|_| start < sizes.len()) {
+        let mut sum = (0_u32, 0_usize);
+        let mut end = start;
+        while let Some(size) = sizes.get(end) {
+            let next = (sum.0.saturating_add(size.0), sum.1.saturating_add(size.1));
+            let fits = next.0 <= SEGMENT_NUMBERS_MAX && next.1 <= SEGMENT_BYTES_MAX;
+            if !may_grow(size) || !fits || tier_of(size) != tier_of(first) {
+                break;
+            }
+            (sum, end) = (next, end + 1);
+        }
+        let is_full = end - start > 1 && SEGMENT_NUMBERS_MAX / 4 * 3 < sum.0;
+        if is_full || MERGE_SEGMENTS <= end - start {
+            return Some(start..end.min(start + 4 * MERGE_SEGMENTS));
+        }
+        start = end.max(start + 1);
+    }
+    None
 }
 
-/// The most rows [`unmatched`] names.
-const UNMATCHED_MAX: usize = 100;
+/// One searched part of the index.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Segment(&'a Segment),
+    Tail(&'a Tail),
+}
 
-/// Returns the numbers that only one of memory table and index knows.
-pub(crate) fn unmatched(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-    connection
-        .prepare(
-            "SELECT number FROM memory WHERE number NOT IN (SELECT id FROM lexical_docsize)
-              UNION
-             SELECT id FROM lexical_docsize WHERE id NOT IN (SELECT number FROM memory)
-              LIMIT ?",
-        )?
-        .query_map([sql_limit(UNMATCHED_MAX)], |row| row.get(0))?
-        .collect()
+impl<'a> Part<'a> {
+    fn totals(self) -> Totals {
+        match self {
+            Part::Segment(segment) => segment.totals(),
+            Part::Tail(tail) => tail.totals(),
+        }
+    }
+
+    fn first(self) -> u32 {
+        match self {
+            Part::Segment(segment) => segment.first(),
+            Part::Tail(tail) => tail.first(),
+        }
+    }
+
+    fn end(self) -> u32 {
+        match self {
+            Part::Segment(segment) => segment.last().saturating_add(1),
+            Part::Tail(tail) => tail.end(),
+        }
+    }
+
+    #[inline]
+    fn length(self, local: u32) -> u16 {
+        match self {
+            Part::Segment(segment) => segment.length(local),
+            Part::Tail(tail) => tail.length(local),
+        }
+    }
+
+    fn list(self, term: &[u8]) -> search::List<'a> {
+        match self {
+            Part::Segment(segment) => search::List::Sealed(segment.postings(term)),
+            Part::Tail(tail) => search::List::Open(tail.postings(term)),
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check_expression(words: &[&str], phrases: &[&str], expect: Option<&str>) {
-        let own = |terms: &[&str]| terms.iter().map(|&term| term.to_owned()).collect();
-        let query = LexicalQuery { words: own(words), phrases: own(phrases) };
-        assert_eq!(query.expression().as_deref(), expect, "{words:?} {phrases:?}");
-    }
-
-    #[test]
-    fn nothing_a_person_types_is_syntax() {
-        check_expression(&[], &[], None);
-        check_expression(&["cat", "dog"], &["black cat"], Some(r#""black cat" OR "cat" OR "dog""#));
-        check_expression(&["cat", "cat"], &[], Some(r#""cat""#));
-        check_expression(&["NOT", "text:", "a*"], &[], Some(r#""NOT" OR "text:" OR "a*""#));
-        check_expression(&[r#"" OR ""#], &[], Some(r#"""" OR """"#));
-        check_expression(&["a\0b"], &[], Some(r#""a b""#));
-    }
-
-    #[test]
-    fn a_query_has_a_most() {
-        let many: Vec<String> = (0..1000).map(|n| format!("w{n}")).collect();
-        let query = LexicalQuery { words: many, phrases: Vec::new() };
-        assert_eq!(query.expression().unwrap().matches(" OR ").count(), TERMS_MAX - 1);
-        assert!(quoted(&"ö".repeat(100_000)).len() <= TERM_BYTES_MAX + 2);
-    }
-
-    #[test]
-    fn ties_at_the_cut_are_kept() {
-        let scored = vec![(1.0, 1), (3.0, 2), (2.0, 3), (2.0, 4), (1.0, 5)];
-        for (limit, expect) in [
-            (0, vec![]),
-            (1, vec![2]),
-            (2, vec![2, 3, 4]),
-            (3, vec![2, 3, 4]),
-            (4, vec![2, 3, 4, 1, 5]),
-            (9, vec![2, 3, 4, 1, 5]),
-        ] {
-            let kept: Vec<i64> =
-                best_numbers(scored.clone(), limit).into_iter().map(|(_, number)| number).collect();
-            assert_eq!(kept, expect, "{limit}");
-        }
-    }
-}
+mod tests;

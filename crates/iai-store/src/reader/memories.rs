@@ -4,9 +4,8 @@ use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
 use super::{Clause, Reader, sql_limit};
 use crate::error::Result;
-use crate::index::lexical::{self, LexicalHit, LexicalQuery};
 use crate::record::memory::{Json, Millis};
-use crate::record::{Filter, Memory, MemoryId};
+use crate::record::{Filter, Memory, MemoryId, MemoryNumber};
 
 /// Returns a query for every column of the memories in `source`, which calls them `m`.
 pub(crate) fn memories_from(source: &str) -> String {
@@ -38,6 +37,38 @@ impl Reader {
             found.extend(self.memory(*id)?);
         }
         Ok(found)
+    }
+
+    /// Returns those that exist, by their numbers, in the order asked for.
+    pub fn numbered(&self, numbers: &[MemoryNumber]) -> Result<Vec<(MemoryNumber, Memory)>> {
+        let sql = format!("{} WHERE m.number = ?", memories_from("memory m"));
+        self.run("reading memories", |c| {
+            let mut statement = c.prepare_cached(&sql)?;
+            let mut found = Vec::with_capacity(numbers.len());
+            for number in numbers {
+                let memory = statement.query_row([number], memory_of).optional()?;
+                found.extend(memory.map(|memory| (*number, memory)));
+            }
+            Ok(found)
+        })
+    }
+
+    /// Returns the number a memory has inside the store.
+    pub fn number_of(&self, id: MemoryId) -> Result<Option<MemoryNumber>> {
+        self.run("looking for a memory", |c| {
+            c.prepare_cached("SELECT number FROM memory WHERE uuid = ?")?
+                .query_row([id], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    /// Returns the numbers of the sessions with this name, one for each host that used it.
+    pub fn session_numbers(&self, session: &str) -> Result<Vec<u32>> {
+        self.run("looking for a session", |c| {
+            c.prepare_cached("SELECT number FROM session WHERE name = ?")?
+                .query_map([session], |row| row.get(0))?
+                .collect()
+        })
     }
 
     /// Returns the ids that begin with these hexadecimal digits, hyphens aside, in order.
@@ -113,22 +144,6 @@ impl Reader {
             .query_row(params![project, except_session], |row| row.get(0))
             .optional()
         })
-    }
-
-    /// Returns the memories that share words or phrases with the query, best first, then by id.
-    pub fn lexical(
-        &self,
-        query: &LexicalQuery,
-        filter: &Filter,
-        limit: usize,
-    ) -> Result<Vec<LexicalHit>> {
-        self.run("searching words", |c| lexical::search(c, query, filter, limit))
-    }
-
-    /// Returns in how many memories each word occurs, in any of its forms; counting stops at
-    /// [`crate::DOCUMENT_FREQUENCY_MAX`].
-    pub fn document_frequencies(&self, words: &[String]) -> Result<Vec<u64>> {
-        self.run("counting words", |c| lexical::frequencies(c, words))
     }
 
     /// Returns the newest memories with `text` in them, upper and lower case alike.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::record::{Filter, NewMemory, Role, Tier};
+use crate::index::catalogue::Scope;
+use crate::index::lexical::LexicalQuery;
+use crate::record::{Filter, MemoryNumber, NewMemory, Role, Tier};
 
 fn paths(folder: &Path) -> StorePaths {
     StorePaths {
@@ -95,7 +97,7 @@ fn a_newer_database_keeps_every_byte() {
     open(folder.path()).unwrap().reader.connection.execute_batch(sql).unwrap();
     let database = paths(folder.path()).database;
     let before = std::fs::read(&database).unwrap();
-    assert!(matches!(open(folder.path()), Err(StoreError::Newer { found: 7, known: 1, .. })));
+    assert!(matches!(open(folder.path()), Err(StoreError::Newer { found: 7, known: 2, .. })));
     assert_eq!(std::fs::read(&database).unwrap(), before);
 }
 
@@ -104,7 +106,7 @@ fn a_store_in_a_folder_without_leave_to_write_is_read_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path()).unwrap();
     insert(&mut store, 0, "kept").unwrap();
-    let Store { reader, vault } = store;
+    let Store { reader, vault, .. } = store;
     drop(reader);
     let database = paths(folder.path()).database;
     let n_files = || std::fs::read_dir(folder.path()).unwrap().count();
@@ -116,42 +118,189 @@ fn a_store_in_a_folder_without_leave_to_write_is_read_as_it_is() {
     assert_eq!(n_files(), before, "no log, no shared memory");
 }
 
+/// Stores whatever the index holds as a segment.
+fn seal(store: &mut Store) {
+    store.ensure_index().unwrap();
+    store.index.freeze();
+    while let Some(made) = store.index.make_due() {
+        store.keep(made).unwrap();
+    }
+}
+
+fn found(store: &mut Store, word: &str) -> Vec<u32> {
+    store.ensure_index().unwrap();
+    let query = LexicalQuery { words: vec![word.to_owned()], phrases: Vec::new() };
+    let hits = store.index.with(|index| index.search(&query, &Scope::default(), 9)).unwrap();
+    hits.iter().map(|hit| hit.number.get()).collect()
+}
+
+fn segments(store: &Store) -> Vec<(u32, u32)> {
+    let sql = "SELECT first, last FROM lexical_segment ORDER BY first";
+    let mut statement = store.reader.connection.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(|row| row.unwrap()).collect()
+}
+
 #[test]
 fn the_check_names_what_is_broken() {
-    for (sql, expect) in [
-        ("UPDATE memory SET text = 'other words' WHERE number = 1", "content_hash"),
-        ("UPDATE memory SET turn_index = 9 WHERE number = 1", "id"),
-        ("UPDATE memory SET valid_to_ms = 5 WHERE number = 1", "valid_to"),
-        ("PRAGMA foreign_keys = OFF; UPDATE memory SET place = 99", "references"),
-        ("PRAGMA foreign_keys = OFF; DELETE FROM memory WHERE number = 1", "lexical_index"),
-        ("INSERT INTO lexical (rowid, text) VALUES (77, 'nobody said this')", "lexical_index"),
-        ("UPDATE memory SET cue = 'never indexed' WHERE number = 1", "lexical_index"),
-        ("DELETE FROM lexical_data WHERE id > 10", "lexical_index"),
+    for (sql, depth, expect) in [
+        ("UPDATE memory SET text = 'other words' WHERE number = 1", 1, "content_hash"),
+        ("UPDATE memory SET text = 'other words' WHERE number = 1", 0, "lexical_index"),
+        ("UPDATE memory SET turn_index = 9 WHERE number = 1", 1, "id"),
+        ("UPDATE memory SET turn_index = 9 WHERE number = 1", 1, "lexical_index"),
+        ("UPDATE memory SET valid_to_ms = 5 WHERE number = 1", 0, "valid_to"),
+        ("PRAGMA foreign_keys = OFF; UPDATE memory SET place = 99", 0, "references"),
+        ("PRAGMA foreign_keys = OFF; DELETE FROM memory WHERE number = 1", 0, "lexical_index"),
+        ("UPDATE memory SET cue = 'never indexed' WHERE number = 1", 1, "lexical_index"),
+        ("UPDATE lexical_segment SET words = zeroblob(length(words))", 0, "lexical_index"),
+        ("UPDATE lexical_segment SET columns = x'00'", 0, "lexical_index"),
+        ("UPDATE lexical_segment SET last = 77", 0, "lexical_index"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let mut store = open(folder.path()).unwrap();
         insert(&mut store, 0, "some words").unwrap();
         insert(&mut store, 1, "more words").unwrap();
-        assert!(store.check(CheckDepth::Sample).unwrap().is_clean());
+        seal(&mut store);
+        for depth in [CheckDepth::Sample, CheckDepth::Deep] {
+            let report = store.check(depth).unwrap();
+            assert!(report.is_clean(), "{report:?}");
+        }
         store.reader.connection.execute_batch(sql).unwrap();
-        let report = store.check(CheckDepth::Deep).unwrap();
+        let depth = if depth == 1 { CheckDepth::Deep } else { CheckDepth::Sample };
+        let report = store.check(depth).unwrap();
         assert!(report.problems.iter().any(|p| p.name == expect), "{sql}: {report:?}");
     }
 }
 
 #[test]
-fn an_index_of_other_words_is_rebuilt_when_the_store_opens() {
+fn a_damaged_or_foreign_index_is_made_again() {
+    for sql in [
+        "DELETE FROM lexical_segment",
+        "DELETE FROM lexical_segment WHERE first = 0",
+        "UPDATE lexical_segment SET words = zeroblob(length(words)) WHERE first = 0",
+        "UPDATE lexical_segment SET words = zeroblob(length(words)) WHERE first > 0",
+        "UPDATE lexical_segment SET words = x'' WHERE first > 0",
+        "UPDATE lexical_segment SET columns = zeroblob(9)",
+        "UPDATE lexical_segment SET first = first + 1",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = open(folder.path()).unwrap();
+        for (index, text) in (0..).zip(["a fox", "two foxes", "a hen", "the fox"]) {
+            insert(&mut store, index, text).unwrap();
+            if index % 2 == 1 {
+                seal(&mut store);
+            }
+        }
+        assert_eq!(segments(&store), [(0, 2), (3, 4)]);
+        let before = found(&mut store, "fox");
+        store.reader.connection.execute_batch(sql).unwrap();
+        drop(store);
+        let mut store = open(folder.path()).unwrap();
+        assert_eq!(found(&mut store, "fox"), before, "{sql}");
+        seal(&mut store);
+        insert(&mut store, 9, "one more fox").unwrap();
+        drop(store);
+        let mut store = open(folder.path()).unwrap();
+        assert_eq!(found(&mut store, "fox").len(), before.len() + 1, "{sql}");
+        let report = store.check(CheckDepth::Deep).unwrap();
+        assert!(report.is_clean(), "{sql}: {report:?}");
+    }
+}
+
+#[test]
+fn a_crash_between_commit_and_segment_loses_no_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    insert(&mut store, 0, "a fox").unwrap();
+    seal(&mut store);
+    insert(&mut store, 1, "a second fox").unwrap();
+    store.index.freeze();
+    let made = store.index.make_due().unwrap();
+    drop((store, made));
+    let mut store = open(folder.path()).unwrap();
+    assert_eq!(segments(&store), [(0, 1)]);
+    assert_eq!(found(&mut store, "fox").len(), 2);
+}
+
+#[test]
+fn work_that_is_outdated_is_not_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    insert(&mut store, 0, "a secret fox").unwrap();
+    insert(&mut store, 1, "a second fox").unwrap();
+    store.ensure_index().unwrap();
+    store.index.freeze();
+    let made = store.index.make_due().unwrap();
+    forget(&mut store, 1);
+    store.keep(made).unwrap();
+    assert_eq!(segments(&store), [], "it was made before");
+    assert_eq!(found(&mut store, "secret"), [0; 0]);
+    seal(&mut store);
+    assert_eq!(found(&mut store, "fox"), [2]);
+    assert!(store.check(CheckDepth::Deep).unwrap().is_clean());
+}
+
+fn forget(store: &mut Store, number: u32) {
+    let forgotten = store.write(|w| {
+        w.remove_from_index(&[MemoryNumber::new(number)])?;
+        w.read().run("forgetting", |c| c.execute("DELETE FROM memory WHERE number = ?", [number]))
+    });
+    assert_eq!(forgotten.unwrap(), 1);
+}
+
+#[test]
+fn a_removed_memory_is_gone_from_search_and_from_the_file() {
+    for n_sealed in 0..=3 {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = open(folder.path()).unwrap();
+        for (index, text) in (0..).zip(["a fox", "a secretfox too", "the fox"]) {
+            insert(&mut store, index, text).unwrap();
+            if index < n_sealed {
+                seal(&mut store);
+            }
+        }
+        store.ensure_index().unwrap();
+        forget(&mut store, 2);
+        assert_eq!(found(&mut store, "secretfox"), [0; 0], "{n_sealed}");
+        assert_eq!(found(&mut store, "fox"), [1, 3]);
+        let words: Vec<Vec<u8>> = store
+            .reader
+            .run("looking", |c| {
+                c.prepare("SELECT words FROM lexical_segment")?
+                    .query_map([], |row| row.get(0))?
+                    .collect()
+            })
+            .unwrap();
+        assert!(words.iter().all(|words| !words.windows(9).any(|bytes| bytes == b"secretfox")));
+        drop(store);
+        let mut store = open(folder.path()).unwrap();
+        assert_eq!(found(&mut store, "fox"), [1, 3]);
+        assert!(store.check(CheckDepth::Deep).unwrap().is_clean(), "{n_sealed}");
+    }
+}
+
+#[test]
+fn a_store_with_the_old_index_is_taken_forward() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path()).unwrap();
     insert(&mut store, 0, "some words").unwrap();
-    store
-        .reader
-        .connection
-        .execute_batch("DROP TABLE lexical; UPDATE meta SET value = '0' WHERE name = 'lexical'")
-        .unwrap();
+    let older = "DROP TABLE lexical_segment; DROP INDEX memory_ended;
+        CREATE VIRTUAL TABLE lexical USING fts5 (text, content = 'memory', content_rowid = 'number');
+        INSERT INTO lexical (rowid, text) VALUES (1, 'some words');
+        INSERT INTO meta VALUES ('lexical', '1'); PRAGMA user_version = 1;";
+    store.reader.connection.execute_batch(older).unwrap();
     drop(store);
-    let store = open(folder.path()).unwrap();
-    assert_eq!(store.read().document_frequencies(&["word".to_owned()]).unwrap(), [1]);
+    let mut store = open(folder.path()).unwrap();
+    assert_eq!(found(&mut store, "word"), [1]);
+    let n_left: i64 = store
+        .reader
+        .run("looking", |c| {
+            let sql = "SELECT (SELECT count(*) FROM sqlite_schema WHERE name LIKE 'lexical%')
+                            + (SELECT count(*) FROM meta WHERE name = 'lexical')";
+            c.query_row(sql, [], |row| row.get(0))
+        })
+        .unwrap();
+    assert_eq!(n_left, 1, "only lexical_segment");
     assert!(store.check(CheckDepth::Deep).unwrap().is_clean());
 }
 

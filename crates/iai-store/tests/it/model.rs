@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::{
-    CheckDepth, Filter, Inserted, LexicalQuery, Link, LinkKind, MemoryId, Store, StoreError,
+    CheckDepth, Inserted, LexicalQuery, Link, LinkKind, MemoryId, Scope, Store, StoreError,
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -143,7 +143,13 @@ fn compare(store: &Store, model: &Model) {
     assert_eq!(counts.links, u64::try_from(model.links.len()).unwrap());
     let query = LexicalQuery { words: vec!["red".into()], phrases: Vec::new() };
     let red = model.memories.iter().filter(|memory| memory.1.contains("red")).count();
-    assert_eq!(reader.lexical(&query, &Filter::default(), 99).unwrap().len(), red);
+    let index = reader.load_index().unwrap();
+    assert_eq!(index.search(&query, &Scope::default(), 99).len(), red);
+    for (id, _, valid_to) in &model.memories {
+        let number = reader.number_of(*id).unwrap().unwrap();
+        let ended = index.catalogue().ended_at_ms(number);
+        assert_eq!(ended, valid_to.map(|at| at.as_millisecond()));
+    }
     let report = store.check(CheckDepth::Deep).unwrap();
     assert!(report.is_clean(), "{report:?}");
 }

@@ -1,0 +1,349 @@
+//! What ranking and filtering ask about every memory, in columns by number: no row is decrypted to
+//! learn who spoke, when and where.
+
+use std::collections::BTreeMap;
+
+use super::coding::{checksum, u32_at, u64_at};
+use crate::record::{MemoryNumber, Role, Tier};
+
+/// "icc1": the layout of stored columns.
+const MAGIC: u32 = 0x3163_6369;
+const HEADER_BYTES: usize = 24;
+/// Kind, session, place, turn index, time.
+const ROW_BYTES: usize = 1 + 4 + 4 + 4 + 8;
+/// The kind of a number without a memory.
+const NOBODY: u8 = u8::MAX;
+/// Columns grow by this share at a time: a doubling would waste as much as it holds.
+const GROWTH_SHARE: usize = 8;
+const GROWTH_MIN: usize = 4096;
+
+/// One memory as the catalogue knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CatalogueEntry {
+    /// Its session, by number.
+    pub session: u32,
+    /// Where it was said, by number; several places may belong to one project.
+    pub place: Option<u32>,
+    /// Who spoke.
+    pub role: Role,
+    /// What kind of memory it is.
+    pub tier: Tier,
+    /// The turn's index in its transcript.
+    pub turn_index: Option<u32>,
+    /// When it was said, in milliseconds since 1970.
+    pub turn_at_ms: i64,
+}
+
+/// The columns of all memories.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue {
+    /// Role and tier, or [`NOBODY`]; all columns have one row for each number from 0 on.
+    kinds: Vec<u8>,
+    sessions: Vec<u32>,
+    /// 0 for none.
+    places: Vec<u32>,
+    /// One more than the index, or 0 for none.
+    turn_indexes: Vec<u32>,
+    turns_at_ms: Vec<i64>,
+    /// By session: its memories in the order they were said.
+    members: Vec<Vec<u32>>,
+    /// Place → project, both by number.
+    place_projects: BTreeMap<u32, u32>,
+    /// By number of the project.
+    projects: Vec<String>,
+    /// Memories that another one replaced, and when, in milliseconds.
+    ended: BTreeMap<u32, i64>,
+}
+
+impl Catalogue {
+    /// Returns what is known about a memory.
+    pub fn entry(&self, number: MemoryNumber) -> Option<CatalogueEntry> {
+        let row = number.get() as usize;
+        let (role, tier) = unpacked(*self.kinds.get(row)?)?;
+        Some(CatalogueEntry {
+            session: self.sessions.get(row).copied().unwrap_or(0),
+            place: self.places.get(row).copied().filter(|place| *place != 0),
+            role,
+            tier,
+            turn_index: self.turn_indexes.get(row).and_then(|index| index.checked_sub(1)),
+            turn_at_ms: self.turns_at_ms.get(row).copied().unwrap_or(0),
+        })
+    }
+
+    /// Returns the project of a memory, by number.
+    pub fn project(&self, number: MemoryNumber) -> Option<u32> {
+        let place = self.places.get(number.get() as usize)?;
+        self.place_projects.get(place).copied()
+    }
+
+    /// Returns the number of a project; numbers hold as long as the index is loaded.
+    pub fn project_number(&self, project: &str) -> Option<u32> {
+        let place = self.projects.iter().position(|known| known == project)?;
+        u32::try_from(place).ok()
+    }
+
+    /// Returns since when another memory holds in place of this one, in milliseconds since 1970.
+    pub fn ended_at_ms(&self, number: MemoryNumber) -> Option<i64> {
+        self.ended.get(&number.get()).copied()
+    }
+
+    /// Returns the memories of a session in the order they were said.
+    pub fn members(&self, session: u32) -> impl ExactSizeIterator<Item = MemoryNumber> + '_ {
+        let members = self.members.get(session as usize).map_or(&[][..], Vec::as_slice);
+        members.iter().map(|number| MemoryNumber::new(*number))
+    }
+
+    /// Returns the memory said before this one in its session.
+    pub fn previous(&self, number: MemoryNumber) -> Option<MemoryNumber> {
+        let (members, place) = self.place_in_session(number)?;
+        place.checked_sub(1).and_then(|place| members.get(place)).copied().map(MemoryNumber::new)
+    }
+
+    /// Returns the memory said after this one in its session.
+    pub fn next(&self, number: MemoryNumber) -> Option<MemoryNumber> {
+        let (members, place) = self.place_in_session(number)?;
+        members.get(place.saturating_add(1)).copied().map(MemoryNumber::new)
+    }
+
+    /// How many memories there are.
+    pub fn len(&self) -> usize {
+        self.members.iter().map(Vec::len).sum()
+    }
+
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.members.iter().all(Vec::is_empty)
+    }
+
+    fn place_in_session(&self, number: MemoryNumber) -> Option<(&[u32], usize)> {
+        let session = self.entry(number)?.session;
+        let members = self.members.get(session as usize)?;
+        let key = self.order_of(number.get());
+        let place = members.binary_search_by_key(&key, |member| self.order_of(*member)).ok()?;
+        Some((members, place))
+    }
+
+    /// What memories of a session are ordered by.
+    fn order_of(&self, number: u32) -> (i64, u32, u32) {
+        let row = number as usize;
+        let at = self.turns_at_ms.get(row).copied().unwrap_or(0);
+        (at, self.turn_indexes.get(row).copied().unwrap_or(0), number)
+    }
+
+    /// Adds a memory.
+    pub(crate) fn add(&mut self, number: MemoryNumber, entry: &CatalogueEntry) {
+        self.put_row(number.get(), entry);
+        self.enter(number.get(), entry.session);
+    }
+
+    fn put_row(&mut self, number: u32, entry: &CatalogueEntry) {
+        let row = number as usize;
+        let n_rows = row.saturating_add(1).max(self.kinds.len());
+        grow(&mut self.kinds, n_rows, NOBODY);
+        grow(&mut self.sessions, n_rows, 0);
+        grow(&mut self.places, n_rows, 0);
+        grow(&mut self.turn_indexes, n_rows, 0);
+        grow(&mut self.turns_at_ms, n_rows, 0);
+        set(&mut self.kinds, row, packed(entry.role, entry.tier));
+        set(&mut self.sessions, row, entry.session);
+        set(&mut self.places, row, entry.place.unwrap_or(0));
+        let index = entry.turn_index.map_or(0, |index| index.saturating_add(1));
+        set(&mut self.turn_indexes, row, index);
+        set(&mut self.turns_at_ms, row, entry.turn_at_ms);
+    }
+
+    fn enter(&mut self, number: u32, session: u32) {
+        let n_sessions = (session as usize).saturating_add(1).max(self.members.len());
+        grow(&mut self.members, n_sessions, Vec::new());
+        let key = self.order_of(number);
+        let Some(members) = self.members.get_mut(session as usize) else { return };
+        let mut members = std::mem::take(members);
+        let place = members.partition_point(|member| self.order_of(*member) < key);
+        members.insert(place, number);
+        set(&mut self.members, session as usize, members);
+    }
+
+    /// Takes a memory out.
+    pub(crate) fn remove(&mut self, number: MemoryNumber) {
+        let Some((_, place)) = self.place_in_session(number) else { return };
+        let row = number.get() as usize;
+        let session = self.sessions.get(row).map_or(0, |session| *session as usize);
+        if let Some(members) = self.members.get_mut(session) {
+            members.remove(place);
+        }
+        set(&mut self.kinds, row, NOBODY);
+        self.ended.remove(&number.get());
+    }
+
+    /// Notes where a place belongs.
+    pub(crate) fn add_place(&mut self, place: u32, project: Option<&str>) {
+        let Some(project) = project else { return };
+        let known = self.project_number(project);
+        let number = known.unwrap_or_else(|| {
+            self.projects.push(project.to_owned());
+            u32::try_from(self.projects.len().saturating_sub(1)).unwrap_or(u32::MAX)
+        });
+        self.place_projects.insert(place, number);
+    }
+
+    /// Notes that a memory was replaced; the earliest time counts.
+    pub(crate) fn end(&mut self, number: MemoryNumber, at_ms: i64) {
+        let ended = self.ended.entry(number.get()).or_insert(at_ms);
+        *ended = at_ms.min(*ended);
+    }
+
+    /// Forgets what is kept beside the columns, to have it told again.
+    pub(crate) fn clear_places_and_ends(&mut self) {
+        self.place_projects.clear();
+        self.projects.clear();
+        self.ended.clear();
+    }
+
+    /// Returns the columns of a range of numbers, to store.
+    pub(crate) fn stored(&self, first: u32, last: u32) -> Vec<u8> {
+        let rows = first as usize..=last as usize;
+        let n_rows = last.saturating_sub(first) as usize + 1;
+        let mut body = Vec::with_capacity(HEADER_BYTES + n_rows * ROW_BYTES);
+        body.extend(rows.clone().map(|row| self.kinds.get(row).copied().unwrap_or(NOBODY)));
+        for column in [&self.sessions, &self.places, &self.turn_indexes] {
+            let value = |row: usize| column.get(row).copied().unwrap_or(0).to_le_bytes();
+            body.extend(rows.clone().flat_map(value));
+        }
+        let at = |row: usize| self.turns_at_ms.get(row).copied().unwrap_or(0).to_le_bytes();
+        body.extend(rows.flat_map(at));
+        let mut bytes = Vec::with_capacity(HEADER_BYTES + body.len());
+        bytes.extend(MAGIC.to_le_bytes());
+        bytes.extend(first.to_le_bytes());
+        bytes.extend(last.to_le_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend((checksum(&bytes) ^ checksum(&body)).to_le_bytes());
+        bytes.append(&mut body);
+        bytes
+    }
+
+    /// Takes stored columns over; false, and nothing taken, when they are damaged, foreign or of
+    /// another range. [`Self::enter_all`] has to follow.
+    pub(crate) fn restore(&mut self, bytes: &[u8], first: u32, last: u32) -> bool {
+        let (head, body) = bytes.split_at_checked(HEADER_BYTES).unwrap_or_default();
+        let sum = checksum(head.get(..HEADER_BYTES - 8).unwrap_or_default()) ^ checksum(body);
+        let n_rows = last.saturating_sub(first) as usize + 1;
+        let is_ours = u32_at(head, 0) == MAGIC
+            && (u32_at(head, 4), u32_at(head, 8)) == (first, last)
+            && u64_at(head, HEADER_BYTES - 8) == sum
+            && body.len() == n_rows * ROW_BYTES;
+        if !is_ours {
+            return false;
+        }
+        let (kinds, rest) = body.split_at_checked(n_rows).unwrap_or_default();
+        let row = first as usize;
+        put_column(&mut self.kinds, row, NOBODY, kinds.iter().copied());
+        let mut rest = rest;
+        for column in [&mut self.sessions, &mut self.places, &mut self.turn_indexes] {
+            let (values, behind) = rest.split_at_checked(4 * n_rows).unwrap_or_default();
+            let (values, _) = values.as_chunks::<4>();
+            put_column(column, row, 0, values.iter().map(|four| u32::from_le_bytes(*four)));
+            rest = behind;
+        }
+        let (values, _) = rest.as_chunks::<8>();
+        let times = values.iter().map(|eight| i64::from_le_bytes(*eight));
+        put_column(&mut self.turns_at_ms, row, 0, times);
+        true
+    }
+
+    /// Puts every restored memory into its session.
+    pub(crate) fn enter_all(&mut self) {
+        let mut members: Vec<Vec<u32>> = Vec::new();
+        for ((number, kind), session) in (0_u32..).zip(&self.kinds).zip(&self.sessions) {
+            if *kind == NOBODY {
+                continue;
+            }
+            let n_sessions = (*session as usize).saturating_add(1).max(members.len());
+            grow(&mut members, n_sessions, Vec::new());
+            if let Some(members) = members.get_mut(*session as usize) {
+                members.push(number);
+            }
+        }
+        for of_session in &mut members {
+            if !of_session.is_sorted_by_key(|number| self.order_of(*number)) {
+                of_session.sort_unstable_by_key(|number| self.order_of(*number));
+            }
+            of_session.shrink_to_fit();
+        }
+        self.members = members;
+    }
+}
+
+fn grow<T: Clone>(column: &mut Vec<T>, n_rows: usize, filler: T) {
+    if column.capacity() < n_rows {
+        let more = (column.len() / GROWTH_SHARE).max(GROWTH_MIN);
+        column.reserve_exact(n_rows.saturating_sub(column.len()).max(more));
+    }
+    column.resize(n_rows, filler);
+}
+
+fn set<T>(column: &mut [T], row: usize, value: T) {
+    if let Some(place) = column.get_mut(row) {
+        *place = value;
+    }
+}
+
+fn put_column<T: Clone>(
+    column: &mut Vec<T>,
+    row: usize,
+    filler: T,
+    values: impl ExactSizeIterator<Item = T>,
+) {
+    let n_rows = row.saturating_add(values.len()).max(column.len());
+    grow(column, n_rows, filler);
+    for (place, value) in column.iter_mut().skip(row).zip(values) {
+        *place = value;
+    }
+}
+
+fn packed(role: Role, tier: Tier) -> u8 {
+    let role = Role::ALL.iter().position(|known| *known == role).unwrap_or(0);
+    let tier = Tier::ALL.iter().position(|known| *known == tier).unwrap_or(0);
+    u8::try_from(role << 4 | tier).unwrap_or(NOBODY)
+}
+
+fn unpacked(kind: u8) -> Option<(Role, Tier)> {
+    let role = Role::ALL.get(usize::from(kind >> 4))?;
+    let tier = Tier::ALL.get(usize::from(kind & 0xf))?;
+    Some((*role, *tier))
+}
+
+/// Which memories are meant, by what the catalogue knows; the empty scope means all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// Any of these tiers; empty means all.
+    pub tiers: Vec<Tier>,
+    /// Any of these roles; empty means all.
+    pub roles: Vec<Role>,
+    /// Exactly this project.
+    pub project: Option<String>,
+    /// Any of these sessions, by number.
+    pub sessions: Option<Vec<u32>>,
+}
+
+impl Scope {
+    /// Returns a test for membership.
+    pub fn admits<'a>(&'a self, catalogue: &'a Catalogue) -> impl Fn(MemoryNumber) -> bool + 'a {
+        let project = self.project.as_deref().map(|name| catalogue.project_number(name));
+        let is_all = *self == Self::default();
+        move |number| {
+            if is_all {
+                return true;
+            }
+            let Some(entry) = catalogue.entry(number) else { return false };
+            let of_project =
+                |wanted: Option<u32>| wanted.is_some() && catalogue.project(number) == wanted;
+            (self.tiers.is_empty() || self.tiers.contains(&entry.tier))
+                && (self.roles.is_empty() || self.roles.contains(&entry.role))
+                && project.is_none_or(of_project)
+                && self.sessions.as_ref().is_none_or(|known| known.contains(&entry.session))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! What a transaction changes that the index has to follow once it is committed.
+
+use super::catalogue::CatalogueEntry;
+use super::segment::Segment;
+use super::words::MemoryWords;
+use crate::record::memory::content_hash;
+use crate::record::{MemoryId, MemoryNumber, NewMemory};
+
+/// Everything a transaction did to memories, in order.
+#[derive(Default)]
+pub(crate) struct Changes {
+    pub(crate) added: Vec<(MemoryNumber, CatalogueEntry, MemoryWords)>,
+    /// New places, and the project of each.
+    pub(crate) places: Vec<(u32, Option<String>)>,
+    /// Memories that were replaced, and when, in milliseconds.
+    pub(crate) ended: Vec<(MemoryNumber, i64)>,
+    pub(crate) removed: Vec<MemoryNumber>,
+    /// Segments without the removed memories, stored already.
+    pub(crate) rewritten: Vec<Segment>,
+}
+
+/// A memory made ready to be stored: hashed and cut into words, which needs no store and no lock.
+pub struct Prepared<'a> {
+    pub(crate) new: &'a NewMemory,
+    pub(crate) id: MemoryId,
+    pub(crate) content_hash: [u8; 32],
+    pub(crate) words: MemoryWords,
+}
+
+impl<'a> Prepared<'a> {
+    /// Hashes a memory and reads its words.
+    pub fn of(new: &'a NewMemory) -> Self {
+        Self {
+            new,
+            id: new.id(),
+            content_hash: content_hash(&new.text),
+            words: MemoryWords::of(&new.text, new.cue.as_deref()),
+        }
+    }
+}
