@@ -19,11 +19,13 @@ pub use check::{CheckDepth, CheckReport, Problem};
 pub use error::{Result, StoreError};
 pub use files::StorePaths;
 pub use index::lexical::{DOCUMENT_FREQUENCY_MAX, LexicalHit, LexicalQuery};
+pub use index::vectors::{DenseFound, DenseHit, Limits, VectorIndex};
 pub use reader::{Interrupter, Reader};
 pub use record::{
     Counts, Event, EventFilter, EventId, Filter, Inserted, KeyOrigin, Link, LinkKind, Memory,
-    MemoryId, NewEvent, NewMemory, NewSetAside, Position, Receipt, ReceiptState, Role, SetAside,
-    Severity, Strengthened, Tier, TurnIdentity,
+    MemoryId, MemoryNumber, Model, ModelNumber, ModelState, NewEvent, NewMemory, NewModel,
+    NewSetAside, Part, Pooling, Position, Receipt, ReceiptState, Role, SetAside, Severity,
+    Strengthened, Tier, TurnIdentity,
 };
 pub use store::{Created, Store};
 pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};

@@ -1,17 +1,21 @@
 //! The nouns of the store: what is kept, under which names, with which invariants.
 
+pub(crate) mod embedding;
 pub(crate) mod id;
 pub(crate) mod ledger;
 pub(crate) mod link;
 pub(crate) mod memory;
 pub(crate) mod named;
+pub(crate) mod number;
 
+pub use embedding::{Model, ModelNumber, ModelState, NewModel, Part, Pooling};
 pub use id::{EventId, MemoryId, Position, TurnIdentity};
 pub use ledger::{
     Counts, Event, EventFilter, NewEvent, NewSetAside, Receipt, ReceiptState, SetAside, Severity,
 };
 pub use link::{Link, LinkKind, Strengthened};
 pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
+pub use number::MemoryNumber;
 
 use named::named;
 

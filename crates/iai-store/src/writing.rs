@@ -1,5 +1,7 @@
 //! Writes inside one transaction: memories, links, and everything kept beside them.
 
+mod vectors;
+
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, named_params, params};
 use serde_json::Value;
