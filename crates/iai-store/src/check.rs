@@ -4,6 +4,7 @@ use rusqlite::Connection;
 
 use crate::error::{Result, StoreError};
 use crate::index::audit;
+use crate::index::vectors::check as vectors;
 use crate::reader::{Reader, memories_from, memory_of};
 use crate::record::memory::content_hash;
 use crate::record::{Memory, MemoryId};
@@ -19,6 +20,8 @@ pub enum CheckDepth {
 
 /// How many memories a sample looks at, at most.
 const SAMPLE: u32 = 200;
+/// How many blocks of packed codes a sample looks at, at most, of each model.
+const SAMPLE_BLOCKS: usize = 8;
 /// A report names at most this many problems; a store with more is lost to repair by hand.
 const PROBLEMS_MAX: usize = 1000;
 
@@ -34,8 +37,8 @@ pub struct CheckReport {
 /// One thing that is not as it must be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Which rule is broken: `pages`, `cipher`, `references`, `content_hash`, `id`, `valid_to` or
-    /// `lexical_index`.
+    /// Which rule is broken: `pages`, `cipher`, `references`, `content_hash`, `id`, `valid_to`,
+    /// `lexical_index`, `vectors` or `vector_codes`.
     pub name: &'static str,
     /// Where, and what was found.
     pub detail: String,
@@ -66,7 +69,7 @@ impl CheckReport {
 }
 
 impl Reader {
-    /// Checks pages, references, hashes, ids, validity and the lexical index.
+    /// Checks pages, references, hashes, ids, validity and the indexes.
     pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
         let mut report = CheckReport::default();
         let pages = match depth {
@@ -80,6 +83,7 @@ impl Reader {
         self.look(&mut report, "references", dangling)?;
         self.look(&mut report, "valid_to", wrongly_valid)?;
         self.look(&mut report, "lexical_index", |c| audit::compare(c, step_of(c, depth)?))?;
+        self.check_vectors(depth, &mut report)?;
         let checked = self.check_memories(depth, &mut report);
         report.note_corrupt("pages", checked)?;
         Ok(report)
@@ -101,6 +105,20 @@ impl Reader {
             }
             Err(error) => report.note_corrupt(name, Err(error)),
         }
+    }
+
+    fn check_vectors(&self, depth: CheckDepth, report: &mut CheckReport) -> Result<()> {
+        self.look(report, "vectors", vectors::misplaced)?;
+        let n_blocks_max = match depth {
+            CheckDepth::Sample => SAMPLE_BLOCKS,
+            CheckDepth::Deep => usize::MAX,
+        };
+        for model in self.models()? {
+            self.look(report, "vector_codes", |c| {
+                vectors::wrongly_packed(c, &model, n_blocks_max)
+            })?;
+        }
+        Ok(())
     }
 
     fn check_memories(&self, depth: CheckDepth, report: &mut CheckReport) -> Result<()> {

@@ -6,6 +6,7 @@ pub(crate) mod bm25;
 pub(crate) mod catalogue;
 pub(crate) mod changes;
 mod coding;
+pub(crate) mod kernels;
 pub(crate) mod lexical;
 pub(crate) mod saved;
 pub(crate) mod segment;
@@ -13,6 +14,7 @@ pub(crate) mod shared;
 mod stem;
 mod tail;
 mod terms;
+pub(crate) mod vectors;
 pub(crate) mod words;
 
 use std::collections::BTreeSet;

@@ -22,13 +22,15 @@ pub use index::catalogue::{Catalogue, CatalogueEntry, Scope};
 pub use index::changes::Prepared;
 pub use index::lexical::{LexicalHit, LexicalQuery};
 pub use index::shared::SharedIndex;
+pub use index::vectors::{DenseFound, DenseHit, Limits, VectorIndex};
 pub use index::words::contains_phrase;
 pub use index::{IndexSize, Made, MemoryIndex};
 pub use reader::{Interrupter, Reader};
 pub use record::{
     Counts, Event, EventFilter, EventId, Filter, Inserted, KeyOrigin, Link, LinkKind, Memory,
-    MemoryId, MemoryNumber, NewEvent, NewMemory, NewSetAside, Position, Receipt, ReceiptState,
-    Role, SetAside, Severity, Strengthened, Tier, TurnIdentity,
+    MemoryId, MemoryNumber, Model, ModelNumber, ModelState, NewEvent, NewMemory, NewModel,
+    NewSetAside, Part, Pooling, Position, Receipt, ReceiptState, Role, SetAside, Severity,
+    Strengthened, Tier, TurnIdentity,
 };
 pub use store::{Created, Store};
 pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};

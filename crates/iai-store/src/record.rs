@@ -1,5 +1,6 @@
 //! The nouns of the store: what is kept, under which names, with which invariants.
 
+pub(crate) mod embedding;
 pub(crate) mod id;
 pub(crate) mod ledger;
 pub(crate) mod link;
@@ -7,6 +8,7 @@ pub(crate) mod memory;
 pub(crate) mod named;
 pub(crate) mod number;
 
+pub use embedding::{Model, ModelNumber, ModelState, NewModel, Part, Pooling};
 pub use id::{EventId, MemoryId, Position, TurnIdentity};
 pub use ledger::{
     Counts, Event, EventFilter, NewEvent, NewSetAside, Receipt, ReceiptState, SetAside, Severity,

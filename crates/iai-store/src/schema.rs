@@ -10,8 +10,11 @@ use uuid::Uuid;
 use crate::error::{Result, StoreError};
 
 /// Step `n` takes a store from version `n` to `n + 1`.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema/0001_founding.sql"), include_str!("schema/0002_lexical.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/0001_founding.sql"),
+    include_str!("schema/0002_lexical.sql"),
+    include_str!("schema/0003_vectors.sql"),
+];
 
 /// "iai5": says that a database is ours before its tables are believed.
 const APPLICATION_ID: u32 = 0x6961_6935;

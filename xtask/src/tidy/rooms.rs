@@ -77,7 +77,11 @@ const CONFINED: &[Confined] = &[
     Confined {
         names: &["unsafe"],
         reach: Reach::All(""),
-        rooms: &["crates/iai-embed/src/kernels", "crates/iai-mcp/src/daemon/launchd"],
+        rooms: &[
+            "crates/iai-embed/src/kernels",
+            "crates/iai-store/src/index/kernels",
+            "crates/iai-mcp/src/daemon/launchd",
+        ],
         instead: "find a safe way, or do it in kernels.rs or launchd.rs",
     },
     Confined {
@@ -239,6 +243,7 @@ mod tests {
             ("use iai_memory::Engine;", "iai_memory", "crates/iai-mcp/src/daemon/handlers.rs"),
             ("use iai_memory::Engine;", "iai_memory", "crates/iai-mcp/src/daemon.rs"),
             ("unsafe { f() }", "unsafe", "crates/iai-embed/src/kernels.rs"),
+            ("unsafe { f() }", "unsafe", "crates/iai-store/src/index/kernels.rs"),
             ("unsafe { f() }", "unsafe", "crates/iai-mcp/src/daemon/launchd.rs"),
             ("std::env::var(n)", "env::var", "crates/iai-mcp/src/settings.rs"),
             ("use std::env::var_os;", "env::var_os", "xtask/src/settings.rs"),

@@ -13,4 +13,5 @@ mod ledger;
 mod memories;
 mod model;
 mod plaintext;
+mod vectors;
 mod words;

@@ -1,0 +1,276 @@
+//! The vector index: finds the memories whose vectors are nearest to a cue's.
+//!
+//! Sign codes are in memory and all of them are scanned; the best are estimated again with the
+//! whole cue, and the best of those compared exactly with their vectors in the store. There is
+//! nothing to build and nothing to tune; forgetting takes a code out.
+
+pub(crate) mod check;
+mod codes;
+mod estimate;
+pub(crate) mod place;
+mod quantized;
+pub(crate) mod rows;
+mod scan;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::error::{Result, StoreError};
+use crate::reader::Reader;
+use crate::record::{MemoryNumber, Model, ModelNumber, Part};
+use codes::Codes;
+use estimate::Estimator;
+use place::Place;
+use quantized::{Cue, check_unit, quantize};
+use rows::Vectors;
+
+/// Of a memory of many parts, at most this many are compared exactly in one search.
+const PARTS_COMPARED_MAX: usize = 4;
+const NUMBERS_PER_WORD: u32 = u64::BITS;
+
+/// How much of the index a search looks at closely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How many vectors are estimated again after the scan of all.
+    pub n_scan: usize,
+    /// How many memories are compared exactly after that.
+    pub n_estimate: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { n_scan: 2000, n_estimate: 200 }
+    }
+}
+
+/// A memory near a cue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DenseHit {
+    /// The memory.
+    pub number: MemoryNumber,
+    /// The part of it that is nearest.
+    pub part: u16,
+    /// The cosine of the angle between that part and the cue.
+    pub cosine: f32,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DenseFound {
+    /// The nearest memories, best first, then by number.
+    pub hits: Vec<DenseHit>,
+    /// The mean of the cosines of all accepted vectors, as their signs give them.
+    pub mean: f32,
+    /// The standard deviation of those cosines.
+    pub deviation: f32,
+}
+
+/// The codes of one model's vectors, in memory.
+pub struct VectorIndex {
+    model: Model,
+    codes: Codes,
+    /// One bit per memory number: set when the memory has codes.
+    present: Vec<u64>,
+}
+
+impl VectorIndex {
+    /// Loads the codes of a model.
+    pub fn load(reader: &Reader, model: ModelNumber) -> Result<Self> {
+        let model = reader.model(model)?;
+        let codes = reader.run("loading the vector index", |c| rows::load(c, &model))?;
+        let mut index = Self { present: Vec::new(), codes: Codes::new(0), model };
+        for memory in &codes.memories {
+            index.mark(*memory);
+        }
+        index.codes = codes;
+        Ok(index)
+    }
+
+    /// Returns the model whose vectors these are; cues must come from it too.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Returns how many vectors there are; a memory has one for each of its parts.
+    pub fn n_vectors(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// Returns whether a memory has vectors.
+    pub fn has(&self, number: MemoryNumber) -> bool {
+        let (word, bit) = bit_of(number);
+        self.present.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+
+    /// Returns those of the memories that have no vectors, in the order asked.
+    pub fn missing(&self, numbers: &[MemoryNumber]) -> Vec<MemoryNumber> {
+        numbers.iter().copied().filter(|number| !self.has(*number)).collect()
+    }
+
+    /// Adds the vectors of a memory in place of those it had; they are in the store already.
+    pub fn add(&mut self, number: MemoryNumber, parts: &[Part]) -> Result<()> {
+        check_parts(&self.model, parts)?;
+        self.remove(number);
+        for (part, index) in parts.iter().zip(0..) {
+            self.codes.push(number, index, &quantize(&part.vector));
+        }
+        self.mark(number);
+        Ok(())
+    }
+
+    /// Takes a memory out.
+    pub fn remove(&mut self, number: MemoryNumber) {
+        if self.has(number) {
+            self.codes.remove(number);
+            let (word, bit) = bit_of(number);
+            if let Some(bits) = self.present.get_mut(word) {
+                *bits &= !bit;
+            }
+        }
+    }
+
+    /// Returns the memories nearest to a cue among those that `accept` lets through.
+    pub fn search(
+        &self,
+        reader: &Reader,
+        cue: &[f32],
+        accept: impl Fn(MemoryNumber) -> bool + Sync,
+        limits: Limits,
+    ) -> Result<DenseFound> {
+        let dimension = self.model.facts.dimension;
+        let cue = Cue::new(cue, dimension)?;
+        let scanned = scan::scan(&self.codes, &cue.code, dimension, limits.n_scan, &accept);
+        let candidates = self.estimated(&cue, &scanned.nearest, limits.n_estimate);
+        let hits = self.compared(reader, &cue, candidates)?;
+        let (mean, deviation) = (narrow(scanned.mean), narrow(scanned.deviation));
+        Ok(DenseFound { hits, mean, deviation })
+    }
+
+    /// Returns the cosine of each memory's nearest part to the cue, or nothing where the store has
+    /// no vector.
+    pub fn cosines(
+        &self,
+        reader: &Reader,
+        cue: &[f32],
+        numbers: &[MemoryNumber],
+    ) -> Result<Vec<Option<f32>>> {
+        let cue = Cue::new(cue, self.model.facts.dimension)?;
+        let mut order: Vec<usize> = (0..numbers.len()).collect();
+        order.sort_unstable_by_key(|at| numbers.get(*at));
+        let mut cosines = vec![None; numbers.len()];
+        reader.run("comparing vectors", |c| {
+            let mut vectors = Vectors::new(c)?;
+            for at in order {
+                let (Some(number), Some(best)) = (numbers.get(at), cosines.get_mut(at)) else {
+                    continue;
+                };
+                vectors.each(&place::of_memory(self.model.number, *number), |components| {
+                    rows::check_length(components, &self.model)?;
+                    let cosine = cue.cosine(components);
+                    *best = Some(best.map_or(cosine, |best: f32| best.max(cosine)));
+                    Ok(())
+                })?;
+            }
+            Ok(())
+        })?;
+        Ok(cosines)
+    }
+
+    /// Returns the places to compare exactly: those of the `n_memories` best estimated memories.
+    fn estimated(&self, cue: &Cue, nearest: &[usize], n_memories: usize) -> Vec<Place> {
+        let estimator = Estimator::new(&cue.components);
+        let mut estimated: Vec<(Reverse<i32>, MemoryNumber, u16)> = (nearest.iter())
+            .filter_map(|position| {
+                let estimate = estimator.estimate(self.codes.code(*position));
+                let memory = self.codes.memories.get(*position)?;
+                Some((Reverse(estimate), *memory, *self.codes.parts.get(*position)?))
+            })
+            .collect();
+        estimated.sort_unstable();
+        let mut n_parts: BTreeMap<MemoryNumber, usize> = BTreeMap::new();
+        let mut places = Vec::new();
+        for (_, memory, part) in estimated {
+            if n_parts.len() >= n_memories && !n_parts.contains_key(&memory) {
+                break;
+            }
+            let n_parts = n_parts.entry(memory).or_default();
+            if *n_parts < PARTS_COMPARED_MAX {
+                *n_parts = n_parts.saturating_add(1);
+                places.push(Place::new(self.model.number, memory, part));
+            }
+        }
+        places
+    }
+
+    /// Compares vectors with the cue, in the order they stand in the store. One that is gone was
+    /// forgotten a moment ago.
+    fn compared(
+        &self,
+        reader: &Reader,
+        cue: &Cue,
+        mut places: Vec<Place>,
+    ) -> Result<Vec<DenseHit>> {
+        places.sort_unstable();
+        let mut hits: Vec<DenseHit> = Vec::with_capacity(places.len());
+        reader.run("comparing vectors", |c| {
+            let mut vectors = Vectors::new(c)?;
+            for place in places {
+                vectors.each(&(place.key()..=place.key()), |components| {
+                    rows::check_length(components, &self.model)?;
+                    let cosine = cue.cosine(components);
+                    let hit = DenseHit { number: place.memory(), part: place.part(), cosine };
+                    match hits.last_mut().filter(|last| last.number == hit.number) {
+                        Some(last) if last.cosine < cosine => *last = hit,
+                        Some(_) => {}
+                        None => hits.push(hit),
+                    }
+                    Ok(())
+                })?;
+            }
+            Ok(())
+        })?;
+        hits.sort_unstable_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.number.cmp(&b.number)));
+        Ok(hits)
+    }
+
+    fn mark(&mut self, number: MemoryNumber) {
+        let (word, bit) = bit_of(number);
+        if self.present.len() <= word {
+            self.present.resize(word.saturating_add(1), 0);
+        }
+        if let Some(bits) = self.present.get_mut(word) {
+            *bits |= bit;
+        }
+    }
+}
+
+/// The most parts a memory may have.
+pub(crate) const PARTS_MAX: usize = 4096;
+
+/// Refuses parts the store cannot hold: none, too many, or not unit vectors of this model.
+pub(crate) fn check_parts(model: &Model, parts: &[Part]) -> Result<()> {
+    if parts.is_empty() || parts.len() > PARTS_MAX {
+        let why = format!("a memory has from 1 to {PARTS_MAX} of them, not {}", parts.len());
+        return Err(StoreError::refused("list of parts", why));
+    }
+    for part in parts {
+        if part.start > part.end {
+            return Err(StoreError::refused("part of a text", "it ends before it begins"));
+        }
+        check_unit(&part.vector, model.facts.dimension)?;
+    }
+    Ok(())
+}
+
+fn bit_of(number: MemoryNumber) -> (usize, u64) {
+    let word = usize::try_from(number.get() / NUMBERS_PER_WORD).unwrap_or(usize::MAX);
+    (word, 1 << (number.get() % NUMBERS_PER_WORD))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a cosine needs no more than seven digits")]
+fn narrow(value: f64) -> f32 {
+    value as f32
+}
+
+#[cfg(test)]
+mod tests;
