@@ -1,13 +1,68 @@
-//! Text in, unit vector out; in process, offline.
+//! Text in, unit vector out: a sentence model in process, offline, on the processor.
 //!
-//! No model is built in yet: recall runs on the lexical lane alone. This crate holds the seam that
-//! a model will fill.
+//! [`convert`] makes a model file out of what publishers ship, [`Model`] runs it. Which model to
+//! use, and where its file lies, is for others to know.
 
-/// Turns text into a vector of length 1.
+mod bert;
+mod check;
+mod convert;
+mod error;
+mod fake;
+mod file;
+mod kernels;
+mod model;
+pub mod speed;
+mod team;
+mod tokenizer;
+mod windows;
+
+use std::ops::Range;
+
+pub use check::check_vectors;
+pub use convert::convert;
+pub use error::EmbedError;
+pub use fake::FakeEmbedder;
+pub use model::Model;
+use serde::{Deserialize, Serialize};
+pub use windows::N_WINDOWS_MAX;
+
+/// Turns text into vectors of length 1.
 pub trait Embedder: Send + Sync {
-    /// Names the model, so that vectors of different models are never compared.
-    fn model(&self) -> &str;
+    /// Says which model this is, so that vectors of different models are never compared.
+    fn identity(&self) -> &ModelIdentity;
 
-    /// Returns one unit vector for each text, in order.
-    fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>>;
+    /// Returns one unit vector for each text, in order; of a text with too many tokens, the
+    /// beginning counts.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
+
+    /// Returns the byte ranges in which a text is embedded without loss: one for a short text,
+    /// else overlapping ones cut at whitespace where there is any; at most [`N_WINDOWS_MAX`].
+    fn windows(&self, text: &str) -> Vec<Range<usize>>;
+}
+
+/// Which model made a vector. Vectors of different identities have nothing to do with each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelIdentity {
+    /// What people call it.
+    pub name: String,
+    /// The SHA-256 of the model file's content, in hexadecimal.
+    pub sha256: String,
+    /// How the vectors of a text's tokens become one.
+    pub pooling: Pooling,
+    /// Put before every text; usually empty.
+    pub prefix: String,
+    /// How long a vector is.
+    pub dimension: usize,
+    /// How many tokens of a text count, the two special ones among them.
+    pub n_tokens_max: usize,
+}
+
+/// How the vectors of a text's tokens become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pooling {
+    /// Their mean.
+    Mean,
+    /// The first one.
+    Cls,
 }

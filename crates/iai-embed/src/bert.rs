@@ -1,0 +1,511 @@
+//! A BERT encoder: its weights, and the forward pass over a ragged batch without padding.
+//!
+//! Weights are signed bytes in groups with a scale each; arithmetic is in floats.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Pooling;
+use crate::error::EmbedError;
+use crate::kernels::{self, GROUP, Kernel, LANES, Norm, Rows, WeightPanel};
+use crate::team::Team;
+
+/// Panels a thread takes at a time when a team shares one step.
+const PANELS_PER_TASK: usize = 3;
+
+/// The numbers that say how large each part is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Shape {
+    pub(crate) n_layers: usize,
+    pub(crate) n_heads: usize,
+    pub(crate) n_hidden: usize,
+    pub(crate) n_intermediate: usize,
+    pub(crate) n_positions: usize,
+    pub(crate) n_pieces: usize,
+    pub(crate) norm_epsilon: f32,
+}
+
+/// `(what, at most)`: beyond this, a file is no model we know of.
+const LIMITS: [(&str, usize); 6] = [
+    ("layers", 48),
+    ("heads", 64),
+    ("hidden", 4096),
+    ("intermediate", 16_384),
+    ("positions", 8192),
+    ("pieces", 1 << 20),
+];
+
+/// The encoder.
+pub(crate) struct Bert {
+    pub(crate) shape: Shape,
+    pub(crate) words: Words,
+    /// One row for each position, the embedding of the first token type already added.
+    pub(crate) positions: Vec<f32>,
+    pub(crate) norm: Norm,
+    pub(crate) layers: Vec<Layer>,
+    kernel: Kernel,
+}
+
+/// One row for each piece of the vocabulary.
+pub(crate) struct Words {
+    pub(crate) quants: Vec<u8>,
+    pub(crate) scales: Vec<f32>,
+}
+
+pub(crate) struct Layer {
+    pub(crate) query: Linear,
+    pub(crate) key: Linear,
+    pub(crate) value: Linear,
+    pub(crate) output: Linear,
+    pub(crate) output_norm: Norm,
+    pub(crate) up: Linear,
+    pub(crate) down: Linear,
+    pub(crate) down_norm: Norm,
+}
+
+/// A matrix in panels, ready to multiply with, and a bias.
+pub(crate) struct Linear {
+    pub(crate) n_inputs: usize,
+    pub(crate) quants: Vec<u8>,
+    pub(crate) scales: Vec<f32>,
+    pub(crate) bias: Vec<f32>,
+}
+
+/// A part of the weights, as it stands in a model file.
+pub(crate) enum Part<'a> {
+    Bytes(&'a mut Vec<u8>),
+    Floats(&'a mut Vec<f32>),
+}
+
+/// Who does the work.
+pub(crate) enum Hands<'a> {
+    Alone,
+    Together(&'a Team),
+}
+
+/// Activations in panels.
+struct Matrix {
+    values: Vec<f32>,
+    n_rows: usize,
+}
+
+/// One matrix multiplication of a layer.
+#[derive(Clone, Copy)]
+enum Step {
+    Output,
+    Up,
+    Down,
+}
+
+impl Shape {
+    /// Says in a sentence why this is no shape we can run.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let sizes = [
+            self.n_layers,
+            self.n_heads,
+            self.n_hidden,
+            self.n_intermediate,
+            self.n_positions,
+            self.n_pieces,
+        ];
+        for (size, (what, most)) in sizes.into_iter().zip(LIMITS) {
+            if size == 0 || size > most {
+                return Err(format!("its number of {what} is {size}, not 1 to {most}"));
+            }
+        }
+        let is_whole = |size: usize| size.is_multiple_of(LANES);
+        if !is_whole(self.n_intermediate)
+            || !self.n_hidden.is_multiple_of(self.n_heads)
+            || !is_whole(self.n_hidden / self.n_heads)
+        {
+            return Err(format!("the width of its layers or heads is no multiple of {LANES}"));
+        }
+        let is_epsilon = self.norm_epsilon >= 0.0 && self.norm_epsilon < 1.0;
+        if is_epsilon {
+            Ok(())
+        } else {
+            Err("its layer norm epsilon is no small number".to_owned())
+        }
+    }
+
+    /// Returns how many bytes the weights take, for a shape that passed its check.
+    pub(crate) fn n_bytes(&self) -> u64 {
+        let float = size_of::<f32>();
+        let linear = |n_in: usize, n_out: usize| {
+            n_in * n_out + (n_in.div_ceil(GROUP) * n_out + n_out) * float
+        };
+        let (hidden, wide) = (self.n_hidden, self.n_intermediate);
+        let norm = 2 * hidden * float;
+        let layer =
+            4 * linear(hidden, hidden) + linear(hidden, wide) + linear(wide, hidden) + 2 * norm;
+        let words = self.n_pieces * (hidden + hidden.div_ceil(GROUP) * float);
+        let total = words + self.n_positions * hidden * float + norm + self.n_layers * layer;
+        u64::try_from(total).unwrap_or(u64::MAX)
+    }
+}
+
+impl Bert {
+    /// Makes room for weights, all zero; the shape has passed its check.
+    pub(crate) fn empty(shape: Shape) -> Self {
+        let (hidden, wide) = (shape.n_hidden, shape.n_intermediate);
+        let norm = || Norm::empty(hidden, shape.norm_epsilon);
+        let layer = |_| Layer {
+            query: Linear::empty(hidden, hidden),
+            key: Linear::empty(hidden, hidden),
+            value: Linear::empty(hidden, hidden),
+            output: Linear::empty(hidden, hidden),
+            output_norm: norm(),
+            up: Linear::empty(hidden, wide),
+            down: Linear::empty(wide, hidden),
+            down_norm: norm(),
+        };
+        Self {
+            words: Words {
+                quants: vec![0; shape.n_pieces * hidden],
+                scales: vec![0.0; shape.n_pieces * hidden.div_ceil(GROUP)],
+            },
+            positions: vec![0.0; shape.n_positions * hidden],
+            norm: norm(),
+            layers: (0..shape.n_layers).map(layer).collect(),
+            kernel: Kernel::detect(),
+            shape,
+        }
+    }
+
+    /// Returns every part of the weights in the order of the model file.
+    pub(crate) fn parts(&mut self) -> Vec<(String, Part<'_>)> {
+        let mut parts = vec![
+            ("words.quants".to_owned(), Part::Bytes(&mut self.words.quants)),
+            ("words.scales".to_owned(), Part::Floats(&mut self.words.scales)),
+            ("positions".to_owned(), Part::Floats(&mut self.positions)),
+        ];
+        self.norm.add_parts("norm", &mut parts);
+        for (at, layer) in self.layers.iter_mut().enumerate() {
+            let name = |part: &str| format!("layer.{at}.{part}");
+            layer.query.add_parts(&name("query"), &mut parts);
+            layer.key.add_parts(&name("key"), &mut parts);
+            layer.value.add_parts(&name("value"), &mut parts);
+            layer.output.add_parts(&name("output"), &mut parts);
+            layer.output_norm.add_parts(&name("output_norm"), &mut parts);
+            layer.up.add_parts(&name("up"), &mut parts);
+            layer.down.add_parts(&name("down"), &mut parts);
+            layer.down_norm.add_parts(&name("down_norm"), &mut parts);
+        }
+        parts
+    }
+
+    pub(crate) fn n_operations_per_token(&self) -> usize {
+        let (hidden, wide) = (self.shape.n_hidden, self.shape.n_intermediate);
+        2 * self.shape.n_layers * (4 * hidden * hidden + 2 * hidden * wide)
+    }
+
+    /// Returns the unit vector of each text, given as ids within the vocabulary and at most as
+    /// many as there are positions.
+    pub(crate) fn forward(
+        self: &Arc<Self>,
+        texts: &[Vec<u32>],
+        pooling: Pooling,
+        hands: &Hands<'_>,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let mut spans = Vec::with_capacity(texts.len());
+        let mut n_rows = 0;
+        for text in texts {
+            spans.push(n_rows..n_rows + text.len());
+            n_rows += text.len();
+        }
+        let spans = Arc::new(spans);
+        let mut activations = Arc::new(self.look_up(texts, n_rows));
+        for layer in 0..self.layers.len() {
+            activations = self.layer(layer, activations, &spans, hands)?;
+        }
+        Ok(spans.iter().map(|span| activations.pooled(span, pooling)).collect())
+    }
+
+    fn layer(
+        self: &Arc<Self>,
+        at: usize,
+        activations: Arc<Matrix>,
+        spans: &Arc<Vec<Range<usize>>>,
+        hands: &Hands<'_>,
+    ) -> Result<Arc<Matrix>, EmbedError> {
+        let Some(layer) = self.layers.get(at) else { return Ok(activations) };
+        let n_rows = activations.n_rows;
+        let (bert, input, spans) = (Arc::clone(self), Arc::clone(&activations), Arc::clone(spans));
+        let heads =
+            hands.map(self.shape.n_heads, move |head| bert.head(at, head, &input, &spans))?;
+        let context = Arc::new(Matrix { values: heads.concat(), n_rows });
+        let mut attended = self.step(at, Step::Output, &context, hands)?;
+        attended.add(&activations);
+        kernels::layer_norm(self.kernel, &mut attended.values, n_rows, &layer.output_norm);
+        let attended = Arc::new(attended);
+        let wide = Arc::new(self.step(at, Step::Up, &attended, hands)?);
+        let mut output = self.step(at, Step::Down, &wide, hands)?;
+        output.add(&attended);
+        kernels::layer_norm(self.kernel, &mut output.values, n_rows, &layer.down_norm);
+        Ok(Arc::new(output))
+    }
+
+    /// Word and position embeddings, normed.
+    fn look_up(&self, texts: &[Vec<u32>], n_rows: usize) -> Matrix {
+        let hidden = self.shape.n_hidden;
+        let n_groups = hidden.div_ceil(GROUP);
+        let mut values = vec![0.0; n_rows * hidden];
+        let mut vector = vec![0.0; hidden];
+        let places = texts.iter().flat_map(|text| text.iter().zip(self.positions.chunks(hidden)));
+        for (row, (id, position)) in places.enumerate() {
+            let id = usize::try_from(*id).unwrap_or(usize::MAX).min(self.shape.n_pieces - 1);
+            vector.copy_from_slice(position);
+            let quants = self.words.quants.get(id * hidden..(id + 1) * hidden);
+            let scales = self.words.scales.get(id * n_groups..(id + 1) * n_groups);
+            kernels::add_quantised(
+                self.kernel,
+                quants.unwrap_or_default(),
+                scales.unwrap_or_default(),
+                &mut vector,
+            );
+            let panels = values.chunks_mut(n_rows * LANES).zip(vector.chunks(LANES));
+            for (panel, lanes) in panels {
+                if let Some(place) = panel.get_mut(row * LANES..(row + 1) * LANES) {
+                    place.copy_from_slice(lanes);
+                }
+            }
+        }
+        kernels::layer_norm(self.kernel, &mut values, n_rows, &self.norm);
+        Matrix { values, n_rows }
+    }
+
+    /// One head of attention, from its queries, keys and values to what it gathered.
+    fn head(&self, layer: usize, head: usize, input: &Matrix, spans: &[Range<usize>]) -> Vec<f32> {
+        let Some(layer) = self.layers.get(layer) else { return Vec::new() };
+        let n_panels = self.shape.n_hidden / self.shape.n_heads / LANES;
+        let panels = head * n_panels..(head + 1) * n_panels;
+        let mut block = Vec::new();
+        let mut project =
+            |linear: &Linear| linear.apply(self.kernel, input, panels.clone(), &mut block);
+        let attention = Attention {
+            kernel: self.kernel,
+            query: project(&layer.query),
+            key: project(&layer.key),
+            value: project(&layer.value),
+            n_rows: input.n_rows,
+        };
+        let mut gathered = vec![0.0; attention.query.len()];
+        let mut space = Space::default();
+        for span in spans {
+            attention.gather(span, &mut space, &mut gathered);
+        }
+        gathered
+    }
+
+    fn step(
+        self: &Arc<Self>,
+        layer: usize,
+        step: Step,
+        input: &Arc<Matrix>,
+        hands: &Hands<'_>,
+    ) -> Result<Matrix, EmbedError> {
+        let n_outputs = match step {
+            Step::Output | Step::Down => self.shape.n_hidden,
+            Step::Up => self.shape.n_intermediate,
+        };
+        let n_panels = n_outputs / LANES;
+        let n_per_task = match hands {
+            Hands::Alone => n_panels,
+            Hands::Together(_) => PANELS_PER_TASK,
+        };
+        let (bert, shared) = (Arc::clone(self), Arc::clone(input));
+        let work = move |task: usize| {
+            let panels = task * n_per_task..((task + 1) * n_per_task).min(n_panels);
+            bert.panels(layer, step, &shared, panels)
+        };
+        let mut parts = hands.map(n_panels.div_ceil(n_per_task), work)?;
+        let is_one = parts.len() == 1;
+        let values = if is_one { parts.pop().unwrap_or_default() } else { parts.concat() };
+        Ok(Matrix { values, n_rows: input.n_rows })
+    }
+
+    fn panels(&self, layer: usize, step: Step, input: &Matrix, panels: Range<usize>) -> Vec<f32> {
+        let Some(layer) = self.layers.get(layer) else { return Vec::new() };
+        let mut block = Vec::new();
+        match step {
+            Step::Output => layer.output.apply(self.kernel, input, panels, &mut block),
+            Step::Down => layer.down.apply(self.kernel, input, panels, &mut block),
+            Step::Up => {
+                let mut values = layer.up.apply(self.kernel, input, panels, &mut block);
+                kernels::gelu(self.kernel, &mut values);
+                values
+            }
+        }
+    }
+}
+
+/// The projections of one head.
+struct Attention {
+    kernel: Kernel,
+    query: Vec<f32>,
+    key: Vec<f32>,
+    value: Vec<f32>,
+    n_rows: usize,
+}
+
+/// Working space of one head.
+#[derive(Default)]
+struct Space {
+    keys: Vec<f32>,
+    scores: Vec<f32>,
+}
+
+impl Attention {
+    /// Lets the rows of one text look at each other; what they gather is added to `gathered`.
+    fn gather(&self, span: &Range<usize>, space: &mut Space, gathered: &mut [f32]) {
+        let (n_here, stride) = (span.len(), self.n_rows * LANES);
+        let width = self.query.len() / self.n_rows.max(1);
+        let lanes = span.start * LANES..span.end * LANES;
+        self.turn_keys(span, width, &mut space.keys);
+        space.scores.clear();
+        space.scores.resize(n_here * n_here.next_multiple_of(LANES), 0.0);
+        let queries = self.query.get(lanes.start..).unwrap_or_default();
+        let queries = Rows { values: queries, stride, n_rows: n_here, n_columns: width };
+        let blocks = space.keys.chunks(width * LANES).zip(space.scores.chunks_mut(n_here * LANES));
+        for (keys, scores) in blocks {
+            kernels::multiply(self.kernel, queries, keys, scores);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a head is at most 4096 wide")]
+        let factor = 1.0 / (width as f32).sqrt();
+        kernels::softmax(self.kernel, &mut space.scores, n_here, n_here, factor);
+        let shares = Rows {
+            values: &space.scores,
+            stride: n_here * LANES,
+            n_rows: n_here,
+            n_columns: n_here,
+        };
+        for (values, gathered) in self.value.chunks(stride).zip(gathered.chunks_mut(stride)) {
+            let values = values.get(lanes.clone()).unwrap_or_default();
+            let gathered = gathered.get_mut(lanes.clone()).unwrap_or_default();
+            kernels::multiply(self.kernel, shares, values, gathered);
+        }
+    }
+
+    /// Turns the keys of one text so that they can be multiplied with: for every [`LANES`] rows,
+    /// a row for each of the head's columns.
+    fn turn_keys(&self, span: &Range<usize>, width: usize, keys: &mut Vec<f32>) {
+        keys.clear();
+        keys.resize(span.len().next_multiple_of(LANES) * width, 0.0);
+        for (at, panel) in self.key.chunks(self.n_rows * LANES).enumerate() {
+            let panel = panel.as_chunks::<LANES>().0.get(span.clone()).unwrap_or_default();
+            for (block, rows) in keys.chunks_mut(width * LANES).zip(panel.chunks(LANES)) {
+                let columns = block.as_chunks_mut::<LANES>().0.iter_mut().skip(at * LANES);
+                for (column, turned) in columns.take(LANES).enumerate() {
+                    for (place, row) in turned.iter_mut().zip(rows) {
+                        *place = row.get(column).copied().unwrap_or_default();
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Linear {
+    fn empty(n_inputs: usize, n_outputs: usize) -> Self {
+        Self {
+            n_inputs,
+            quants: vec![0; n_inputs * n_outputs],
+            scales: vec![0.0; n_inputs.div_ceil(GROUP) * n_outputs],
+            bias: vec![0.0; n_outputs],
+        }
+    }
+
+    fn add_parts<'a>(&'a mut self, name: &str, parts: &mut Vec<(String, Part<'a>)>) {
+        parts.push((format!("{name}.quants"), Part::Bytes(&mut self.quants)));
+        parts.push((format!("{name}.scales"), Part::Floats(&mut self.scales)));
+        parts.push((format!("{name}.bias"), Part::Floats(&mut self.bias)));
+    }
+
+    /// Computes some panels of the output.
+    fn apply(
+        &self,
+        kernel: Kernel,
+        input: &Matrix,
+        panels: Range<usize>,
+        block: &mut Vec<f32>,
+    ) -> Vec<f32> {
+        let stride = input.n_rows * LANES;
+        let rows =
+            Rows { values: &input.values, stride, n_rows: input.n_rows, n_columns: self.n_inputs };
+        let mut out = vec![0.0; panels.len() * stride];
+        for (panel, out) in panels.zip(out.chunks_mut(stride)) {
+            if let Some(weights) = self.panel(panel) {
+                kernels::linear(kernel, rows, &weights, block, out);
+            }
+        }
+        out
+    }
+
+    fn panel(&self, panel: usize) -> Option<WeightPanel<'_>> {
+        let (n_quants, n_scales) = (self.n_inputs * LANES, self.n_inputs.div_ceil(GROUP) * LANES);
+        Some(WeightPanel {
+            quants: self.quants.get(panel * n_quants..(panel + 1) * n_quants)?,
+            scales: self.scales.get(panel * n_scales..(panel + 1) * n_scales)?,
+            bias: self.bias.get(panel * LANES..(panel + 1) * LANES)?,
+        })
+    }
+}
+
+impl Norm {
+    fn empty(width: usize, epsilon: f32) -> Self {
+        Self { weight: vec![0.0; width], bias: vec![0.0; width], epsilon }
+    }
+
+    fn add_parts<'a>(&'a mut self, name: &str, parts: &mut Vec<(String, Part<'a>)>) {
+        parts.push((format!("{name}.weight"), Part::Floats(&mut self.weight)));
+        parts.push((format!("{name}.bias"), Part::Floats(&mut self.bias)));
+    }
+}
+
+impl Matrix {
+    fn add(&mut self, other: &Self) {
+        for (value, other) in self.values.iter_mut().zip(&other.values) {
+            *value += *other;
+        }
+    }
+
+    /// Makes one unit vector out of the rows of a text.
+    fn pooled(&self, span: &Range<usize>, pooling: Pooling) -> Vec<f32> {
+        let n_counted = match pooling {
+            Pooling::Mean => span.len(),
+            Pooling::Cls => 1,
+        };
+        let mut vector = Vec::with_capacity(self.values.len() / self.n_rows.max(1));
+        for panel in self.values.chunks(self.n_rows * LANES) {
+            let mut sums = [0.0f32; LANES];
+            let rows = panel.as_chunks::<LANES>().0.iter().skip(span.start).take(n_counted);
+            for row in rows {
+                for (sum, value) in sums.iter_mut().zip(row) {
+                    *sum += *value;
+                }
+            }
+            vector.extend(sums);
+        }
+        let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+        for value in &mut vector {
+            *value /= norm.max(f32::MIN_POSITIVE);
+        }
+        vector
+    }
+}
+
+impl Hands<'_> {
+    fn map<T, F>(&self, n_tasks: usize, work: F) -> Result<Vec<T>, EmbedError>
+    where
+        T: Send + 'static,
+        F: Fn(usize) -> T + Send + Sync + 'static,
+    {
+        match self {
+            Self::Alone => Ok((0..n_tasks).map(work).collect()),
+            Self::Together(team) => team.map(n_tasks, work),
+        }
+    }
+}

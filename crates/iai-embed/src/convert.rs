@@ -1,0 +1,204 @@
+//! Makes a model file out of what publishers ship: weights, `tokenizer.json`, `config.json`.
+//!
+//! Each of them is read by a file of its own in here; what we cannot run is refused with a
+//! sentence that says what it is.
+
+mod onnx;
+mod quantise;
+mod safetensors;
+mod tensors;
+mod wordpiece;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::bert::{Bert, Shape};
+use crate::error::EmbedError;
+use crate::file::{self, Content};
+use crate::kernels::Norm;
+use crate::{ModelIdentity, Pooling};
+use tensors::Tensors;
+
+const WEIGHTS_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
+const JSON_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Where weights may lie in a source folder; the first that is there is used.
+const WEIGHTS: &[&str] =
+    &["model.safetensors", "model.fp16.safetensors", "model.onnx", "onnx/model.onnx"];
+
+/// Reads a model as its publisher ships it and writes our model file to `to`.
+///
+/// `source` is a folder with the weights (`model.safetensors` or `model.onnx`), `tokenizer.json`
+/// and `config.json`; `1_Pooling/config.json` and `sentence_bert_config.json` are used if there.
+/// Without them, vectors are pooled by their mean and every position of the model counts.
+pub fn convert(source: &Path, name: &str, to: &Path) -> Result<ModelIdentity, EmbedError> {
+    let config: Config = required(&source.join("config.json"))?;
+    config.check()?;
+    let tokenizer = wordpiece::read(&source.join("tokenizer.json"))?;
+    let tensors = read_weights(source)?;
+    let shape = config.shape(tokenizer.vocabulary().len());
+    shape.check().map_err(EmbedError::Unsupported)?;
+    let sentence: Option<SentenceConfig> = optional(&source.join("sentence_bert_config.json"))?;
+    let n_tokens = sentence.and_then(|sentence| sentence.max_seq_length);
+    let pooling: Option<PoolingConfig> = optional(&source.join("1_Pooling/config.json"))?;
+    let content = Content {
+        name: name.to_owned(),
+        pooling: pooling.map_or(Ok(Pooling::Mean), |pooling| pooling.pooling())?,
+        prefix: String::new(),
+        n_tokens_max: n_tokens.unwrap_or(shape.n_positions).min(shape.n_positions),
+        bert: fill(Bert::empty(shape), &tensors)?,
+        tokenizer,
+    };
+    content.check().map_err(EmbedError::Unsupported)?;
+    file::write(to, content)
+}
+
+/// What `config.json` says that matters here.
+#[derive(Deserialize)]
+struct Config {
+    model_type: String,
+    hidden_act: String,
+    #[serde(default = "absolute")]
+    position_embedding_type: String,
+    num_hidden_layers: usize,
+    num_attention_heads: usize,
+    hidden_size: usize,
+    intermediate_size: usize,
+    max_position_embeddings: usize,
+    layer_norm_eps: f32,
+}
+
+#[derive(Deserialize)]
+struct SentenceConfig {
+    max_seq_length: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct PoolingConfig {
+    #[serde(default)]
+    pooling_mode_cls_token: bool,
+    #[serde(default)]
+    pooling_mode_mean_tokens: bool,
+}
+
+fn absolute() -> String {
+    "absolute".to_owned()
+}
+
+impl Config {
+    fn check(&self) -> Result<(), EmbedError> {
+        let wanted = [
+            ("architecture", &self.model_type, "bert"),
+            ("activation", &self.hidden_act, "gelu"),
+            ("kind of positions", &self.position_embedding_type, "absolute"),
+        ];
+        for (what, found, known) in wanted {
+            if found != known {
+                let sentence = format!("its {what} is `{found}`, not `{known}`");
+                return Err(EmbedError::Unsupported(sentence));
+            }
+        }
+        Ok(())
+    }
+
+    fn shape(&self, n_pieces: usize) -> Shape {
+        Shape {
+            n_layers: self.num_hidden_layers,
+            n_heads: self.num_attention_heads,
+            n_hidden: self.hidden_size,
+            n_intermediate: self.intermediate_size,
+            n_positions: self.max_position_embeddings,
+            n_pieces,
+            norm_epsilon: self.layer_norm_eps,
+        }
+    }
+}
+
+impl PoolingConfig {
+    fn pooling(&self) -> Result<Pooling, EmbedError> {
+        match (self.pooling_mode_mean_tokens, self.pooling_mode_cls_token) {
+            (true, false) => Ok(Pooling::Mean),
+            (false, true) => Ok(Pooling::Cls),
+            (true, true) | (false, false) => {
+                Err(EmbedError::Unsupported("it pools neither by mean nor by `[CLS]`".to_owned()))
+            }
+        }
+    }
+}
+
+fn fill(mut bert: Bert, tensors: &Tensors) -> Result<Bert, EmbedError> {
+    let (hidden, wide) = (bert.shape.n_hidden, bert.shape.n_intermediate);
+    let words = tensors.rows("embeddings.word_embeddings", bert.shape.n_pieces, hidden)?;
+    bert.words = quantise::words(&words, hidden);
+    bert.positions =
+        tensors.rows("embeddings.position_embeddings", bert.shape.n_positions, hidden)?;
+    // Every text is of the first type, so that its embedding is a part of every position.
+    let kind = tensors.rows("embeddings.token_type_embeddings", 1, hidden)?;
+    for position in bert.positions.chunks_mut(hidden) {
+        for (value, kind) in position.iter_mut().zip(&kind) {
+            *value += kind;
+        }
+    }
+    fill_norm(&mut bert.norm, tensors, "embeddings.LayerNorm")?;
+    for (at, layer) in bert.layers.iter_mut().enumerate() {
+        let name = |part: &str| format!("encoder.layer.{at}.{part}");
+        let linear = |part: &str, n_inputs: usize, n_outputs: usize| {
+            let weight = tensors.matrix(&name(part), n_outputs, n_inputs)?;
+            let bias = tensors.vector(&format!("{}.bias", name(part)), n_outputs)?;
+            Ok::<_, EmbedError>(quantise::linear(&weight, bias, n_inputs))
+        };
+        layer.query = linear("attention.self.query", hidden, hidden)?;
+        layer.key = linear("attention.self.key", hidden, hidden)?;
+        layer.value = linear("attention.self.value", hidden, hidden)?;
+        layer.output = linear("attention.output.dense", hidden, hidden)?;
+        layer.up = linear("intermediate.dense", hidden, wide)?;
+        layer.down = linear("output.dense", wide, hidden)?;
+        fill_norm(&mut layer.output_norm, tensors, &name("attention.output.LayerNorm"))?;
+        fill_norm(&mut layer.down_norm, tensors, &name("output.LayerNorm"))?;
+    }
+    Ok(bert)
+}
+
+fn fill_norm(norm: &mut Norm, tensors: &Tensors, name: &str) -> Result<(), EmbedError> {
+    norm.weight = tensors.vector(&format!("{name}.weight"), norm.weight.len())?;
+    norm.bias = tensors.vector(&format!("{name}.bias"), norm.bias.len())?;
+    Ok(())
+}
+
+fn read_weights(source: &Path) -> Result<Tensors, EmbedError> {
+    let places = WEIGHTS.iter().map(|name| source.join(name));
+    let Some(path) = places.into_iter().find(|path| path.exists()) else {
+        let what = format!("it holds none of {}", WEIGHTS.join(", "));
+        return Err(EmbedError::bad_source(source, what));
+    };
+    let bytes = read_bounded(&path, WEIGHTS_BYTES_MAX)?;
+    if path.extension().is_some_and(|extension| extension == "onnx") {
+        onnx::read(&path, bytes)
+    } else {
+        safetensors::read(&path, bytes)
+    }
+}
+
+fn required<T: DeserializeOwned>(path: &Path) -> Result<T, EmbedError> {
+    let bytes = read_bounded(path, JSON_BYTES_MAX)?;
+    serde_json::from_slice(&bytes).map_err(|error| EmbedError::bad_source(path, error.to_string()))
+}
+
+fn optional<T: DeserializeOwned>(path: &PathBuf) -> Result<Option<T>, EmbedError> {
+    if path.exists() { required(path).map(Some) } else { Ok(None) }
+}
+
+fn read_bounded(path: &Path, n_bytes_max: u64) -> Result<Vec<u8>, EmbedError> {
+    let reading = |error| EmbedError::io("reading the model source", path, error);
+    let file = File::open(path).map_err(reading)?;
+    let n_bytes = file.metadata().map_err(reading)?.len();
+    if n_bytes > n_bytes_max {
+        return Err(EmbedError::bad_source(path, format!("more than {n_bytes_max} bytes")));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(n_bytes).unwrap_or(0));
+    file.take(n_bytes_max).read_to_end(&mut bytes).map_err(reading)?;
+    Ok(bytes)
+}

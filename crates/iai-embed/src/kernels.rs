@@ -1,0 +1,350 @@
+//! The arithmetic of a forward pass, for machines with and without fused multiply-add.
+//!
+//! Activations stand in panels: [`LANES`] columns side by side, row after row, panel after panel.
+//! One panel of results depends on one panel of weights only, so panels are computed by whoever is
+//! free. Every function is written once and compiled twice: as any machine runs it, and for AVX2
+//! with FMA (on 64-bit ARM: for NEON, which every such machine has). Loops over single floats are
+//! left to the compiler; the innermost one, in which a forward pass spends its time, is written
+//! over the registers of `kernels/lanes.rs`. The versions differ in rounding alone.
+#![expect(unsafe_code, reason = "calling what is compiled for newer machines needs it")]
+
+mod lanes;
+
+use lanes::{Arithmetic, Fusing, Lanes as _, Rounding};
+
+/// Columns of a panel.
+pub(crate) const LANES: usize = 16;
+/// Weights that share one scale.
+pub(crate) const GROUP: usize = 64;
+/// Rows of weights made to floats at a time: 16 KiB, half of a first-level cache.
+const BLOCK_ROWS: usize = 4 * GROUP;
+
+/// Which instructions this machine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernel {
+    /// Nothing special.
+    Portable,
+    /// AVX2 and FMA, or NEON. Made by [`Kernel::detect`] alone, which has looked.
+    Fused(Detected),
+}
+
+/// Proof that somebody looked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Detected(());
+
+/// One panel of weights: `n_inputs` rows of [`LANES`] columns, in signed bytes.
+pub(crate) struct WeightPanel<'a> {
+    /// `n_inputs × LANES` bytes, two's complement.
+    pub(crate) quants: &'a [u8],
+    /// A row of [`LANES`] for every [`GROUP`] inputs.
+    pub(crate) scales: &'a [f32],
+    /// One for each column.
+    pub(crate) bias: &'a [f32],
+}
+
+/// Rows of activations inside a larger matrix in panels.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    /// Begins at the first row of the first panel.
+    pub(crate) values: &'a [f32],
+    /// From one panel to the next.
+    pub(crate) stride: usize,
+    pub(crate) n_rows: usize,
+    pub(crate) n_columns: usize,
+}
+
+impl Kernel {
+    /// Chooses the best this machine can do.
+    pub(crate) fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            return Self::Fused(Detected(()));
+        }
+        if cfg!(target_arch = "aarch64") { Self::Fused(Detected(())) } else { Self::Portable }
+    }
+}
+
+/// Makes a function out of a generic one: it runs the version for the kernel at hand.
+macro_rules! dispatched {
+    ($(#[$doc:meta])* $name:ident => $body:ident ($($argument:ident: $type:ty),* $(,)?)) => {
+        $(#[$doc])*
+        pub(crate) fn $name(kernel: Kernel, $($argument: $type),*) {
+            #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
+            #[cfg_attr(target_arch = "aarch64", target_feature(enable = "neon"))]
+            unsafe fn fused($($argument: $type),*) {
+                $body::<Fusing>($($argument),*);
+            }
+            match kernel {
+                Kernel::Portable => $body::<Rounding>($($argument),*),
+                // SAFETY: a `Detected` is made only after the features were found.
+                Kernel::Fused(_) => unsafe { fused($($argument),*) },
+            }
+        }
+    };
+}
+
+dispatched! {
+    /// `out = rows · weights + bias`, one panel; `block` is working space.
+    linear => linear_of(rows: Rows<'_>, weights: &WeightPanel<'_>, block: &mut Vec<f32>, out: &mut [f32])
+}
+
+dispatched! {
+    /// `out += rows · factors`, one panel; `factors` holds a row of [`LANES`] for each column of
+    /// `rows`.
+    multiply => multiply_of(rows: Rows<'_>, factors: &[f32], out: &mut [f32])
+}
+
+dispatched! {
+    /// `x ← x · Φ(x)`, the exact kind, to about 1e-7.
+    gelu => gelu_of(values: &mut [f32])
+}
+
+dispatched! {
+    /// Turns each row's first `n_columns` scores into shares of 1, and the columns beyond into 0.
+    softmax => softmax_of(scores: &mut [f32], n_rows: usize, n_columns: usize, factor: f32)
+}
+
+dispatched! {
+    /// Brings each row to mean 0 and variance 1, then to the learnt weight and bias.
+    layer_norm => layer_norm_of(values: &mut [f32], n_rows: usize, norm: &Norm)
+}
+
+dispatched! {
+    /// Adds a row of signed bytes, each times the scale of its group.
+    add_quantised => add_quantised_of(quants: &[u8], scales: &[f32], out: &mut [f32])
+}
+
+dispatched! {
+    /// Multiplies and adds and nothing else, to see how fast that can be.
+    arithmetic => arithmetic_of(n_rounds: usize, sums: &mut [f32; LIMIT_SUMS * LANES])
+}
+
+/// Sums that [`arithmetic`] keeps: enough to hide how long one addition takes, and few enough for
+/// registers.
+pub(crate) const LIMIT_SUMS: usize = 5;
+
+/// What a layer norm has learnt.
+pub(crate) struct Norm {
+    pub(crate) weight: Vec<f32>,
+    pub(crate) bias: Vec<f32>,
+    pub(crate) epsilon: f32,
+}
+
+#[inline(always)]
+fn linear_of<A: Arithmetic>(
+    rows: Rows<'_>,
+    weights: &WeightPanel<'_>,
+    block: &mut Vec<f32>,
+    out: &mut [f32],
+) {
+    for row in out.as_chunks_mut::<LANES>().0 {
+        row.copy_from_slice(weights.bias);
+    }
+    let quants = weights.quants.chunks(BLOCK_ROWS * LANES);
+    let scales = weights.scales.chunks(BLOCK_ROWS / GROUP * LANES);
+    for (at, (quants, scales)) in quants.zip(scales).enumerate() {
+        block.resize(quants.len(), 0.0);
+        dequantise_block::<A>(quants, scales, block);
+        let n_columns = quants.len() / LANES;
+        let from = at * (BLOCK_ROWS / LANES) * rows.stride;
+        let values = rows.values.get(from..).unwrap_or_default();
+        multiply_of::<A>(Rows { values, n_columns, ..rows }, block, out);
+    }
+}
+
+#[inline(always)]
+fn dequantise_block<A: Arithmetic>(quants: &[u8], scales: &[f32], block: &mut [f32]) {
+    let groups = quants.chunks(GROUP * LANES).zip(block.chunks_mut(GROUP * LANES));
+    for ((quants, floats), scales) in groups.zip(scales.as_chunks::<LANES>().0) {
+        let scales = A::Lanes::load(scales);
+        let rows = quants.as_chunks::<LANES>().0.iter().zip(floats.as_chunks_mut::<LANES>().0);
+        for (quants, floats) in rows {
+            A::Lanes::dequantise(quants, scales).store(floats);
+        }
+    }
+}
+
+#[inline(always)]
+fn multiply_of<A: Arithmetic>(rows: Rows<'_>, factors: &[f32], out: &mut [f32]) {
+    // Tiles of even height: a last tile of one row would cost as much as one of four.
+    let n_tiles = rows.n_rows.div_ceil(A::TILE_ROWS);
+    let mut first = 0;
+    for tile in 0..n_tiles {
+        let n = (rows.n_rows - first).div_ceil(n_tiles - tile);
+        let values = rows.values.get(first * LANES..).unwrap_or_default();
+        let Some(out) = out.get_mut(first * LANES..(first + n) * LANES) else { return };
+        let rows = Rows { values, ..rows };
+        match n {
+            1 => tile_of::<A, 1>(rows, factors, out),
+            2 => tile_of::<A, 2>(rows, factors, out),
+            3 => tile_of::<A, 3>(rows, factors, out),
+            4 => tile_of::<A, 4>(rows, factors, out),
+            5 => tile_of::<A, 5>(rows, factors, out),
+            _ => tile_of::<A, 6>(rows, factors, out),
+        }
+        first += n;
+    }
+}
+
+/// Adds to `N` rows of one panel, which stay in registers all the way.
+#[inline(always)]
+fn tile_of<A: Arithmetic, const N: usize>(rows: Rows<'_>, factors: &[f32], out: &mut [f32]) {
+    let Some(out) = out.as_chunks_mut::<LANES>().0.first_chunk_mut::<N>() else { return };
+    let mut sums = out.each_ref().map(A::Lanes::load);
+    let panels = rows.values.chunks(rows.stride.max(1));
+    let factors = factors.as_chunks::<LANES>().0;
+    let factors = factors.get(..rows.n_columns).unwrap_or(factors);
+    for (panel, factors) in panels.zip(factors.chunks(LANES)) {
+        let Some(panel) = panel.as_chunks::<LANES>().0.first_chunk::<N>() else { return };
+        match factors.first_chunk::<LANES>() {
+            Some(factors) => panel_of::<A, N>(panel, factors, &mut sums),
+            None => panel_of::<A, N>(panel, factors, &mut sums),
+        }
+    }
+    for (out, sum) in out.iter_mut().zip(sums) {
+        sum.store(out);
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::indexing_slicing, reason = "there are at most LANES factors")]
+fn panel_of<A: Arithmetic, const N: usize>(
+    panel: &[[f32; LANES]; N],
+    factors: &[[f32; LANES]],
+    sums: &mut [A::Lanes; N],
+) {
+    for (column, factors) in factors.iter().enumerate() {
+        let factors = A::Lanes::load(factors);
+        for (sum, row) in sums.iter_mut().zip(panel) {
+            *sum = factors.times_plus(row[column], *sum);
+        }
+    }
+}
+
+#[inline(always)]
+fn arithmetic_of<A: Arithmetic>(n_rounds: usize, sums: &mut [f32; LIMIT_SUMS * LANES]) {
+    let mut kept = *sums;
+    for _ in 0..n_rounds {
+        for sum in &mut kept {
+            *sum = A::times_plus(*sum, 0.999, 0.001);
+        }
+    }
+    *sums = kept;
+}
+
+#[inline(always)]
+fn gelu_of<A: Arithmetic>(values: &mut [f32]) {
+    for value in values {
+        *value = gelu_one::<A>(*value);
+    }
+}
+
+/// `x · Φ(x)`, with the error function of Abramowitz and Stegun, 7.1.26.
+#[inline(always)]
+fn gelu_one<A: Arithmetic>(x: f32) -> f32 {
+    const POLYNOMIAL: [f32; 5] = [1.061_405_4, -1.453_152, 1.421_413_8, -0.284_496_73, 0.254_829_6];
+    let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
+    let t = 1.0 / A::times_plus(0.327_591_1, z, 1.0);
+    let sum = POLYNOMIAL.iter().fold(0.0, |sum, term| A::times_plus(sum, t, *term));
+    // What is left of 1 beyond |x|, on one side.
+    let tail = 0.5 * sum * t * exponential::<A>(-z * z);
+    x * if x < 0.0 { tail } else { 1.0 - tail }
+}
+
+/// `eˣ` for `x ≤ 0`, to about one unit in the last place; below -87 it is as good as 0.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "the range of a power of two is far smaller")]
+#[expect(clippy::cast_sign_loss, reason = "bits, not a number")]
+fn exponential<A: Arithmetic>(x: f32) -> f32 {
+    const ROUNDING: f32 = 12_582_912.0;
+    const LN2_HIGH: f32 = 0.693_359_4;
+    const LN2_LOW: f32 = -2.121_944_4e-4;
+    const TERMS: [f32; 6] =
+        [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5];
+    let x = if x < -87.0 { -87.0 } else { x };
+    let power = A::times_plus(x, std::f32::consts::LOG2_E, ROUNDING) - ROUNDING;
+    let rest = A::times_plus(power, -LN2_LOW, A::times_plus(power, -LN2_HIGH, x));
+    let sum = TERMS.iter().fold(0.0, |sum, term| A::times_plus(sum, rest, *term));
+    let value = A::times_plus(sum, rest * rest, rest) + 1.0;
+    // SAFETY of the number: `power` is a whole number between -126 and 0.
+    value * f32::from_bits(((power as i32 + 127) << 23) as u32)
+}
+
+#[inline(always)]
+fn softmax_of<A: Arithmetic>(scores: &mut [f32], n_rows: usize, n_columns: usize, factor: f32) {
+    let scores = scores.as_chunks_mut::<LANES>().0;
+    for row in 0..n_rows {
+        mask_beyond(scores.iter_mut().skip(row).step_by(n_rows), n_columns);
+        let mut most = [f32::NEG_INFINITY; LANES];
+        for panel in scores.iter().skip(row).step_by(n_rows) {
+            for (most, score) in most.iter_mut().zip(panel) {
+                *most = most.max(*score);
+            }
+        }
+        let most = most.iter().fold(f32::NEG_INFINITY, |most, score| most.max(*score));
+        let mut sums = [0.0f32; LANES];
+        for panel in scores.iter_mut().skip(row).step_by(n_rows) {
+            for (sum, score) in sums.iter_mut().zip(panel) {
+                *score = exponential::<A>((*score - most) * factor);
+                *sum += *score;
+            }
+        }
+        let share = 1.0 / sums.iter().sum::<f32>();
+        for panel in scores.iter_mut().skip(row).step_by(n_rows) {
+            for score in panel {
+                *score *= share;
+            }
+        }
+    }
+}
+
+/// Columns beyond the last one get no share.
+#[inline(always)]
+fn mask_beyond<'a>(panels: impl Iterator<Item = &'a mut [f32; LANES]>, n_columns: usize) {
+    for (at, panel) in panels.enumerate() {
+        let n_here = n_columns.saturating_sub(at * LANES);
+        for score in panel.iter_mut().skip(n_here) {
+            *score = f32::MIN / 2.0;
+        }
+    }
+}
+
+#[inline(always)]
+fn layer_norm_of<A: Arithmetic>(values: &mut [f32], n_rows: usize, norm: &Norm) {
+    let values = values.as_chunks_mut::<LANES>().0;
+    let (weights, biases) = (norm.weight.as_chunks::<LANES>().0, norm.bias.as_chunks::<LANES>().0);
+    #[expect(clippy::cast_precision_loss, reason = "a model is a few thousand wide")]
+    let one_share = 1.0 / norm.weight.len().max(1) as f32;
+    for row in 0..n_rows {
+        let mut sums = [0.0f32; LANES];
+        for panel in values.iter().skip(row).step_by(n_rows) {
+            for (sum, value) in sums.iter_mut().zip(panel) {
+                *sum += *value;
+            }
+        }
+        let mean = sums.iter().sum::<f32>() * one_share;
+        let mut squares = [0.0f32; LANES];
+        for panel in values.iter().skip(row).step_by(n_rows) {
+            for (square, value) in squares.iter_mut().zip(panel) {
+                *square = A::times_plus(*value - mean, *value - mean, *square);
+            }
+        }
+        let variance = squares.iter().sum::<f32>() * one_share;
+        let scale = 1.0 / (variance + norm.epsilon).sqrt();
+        let panels = values.iter_mut().skip(row).step_by(n_rows);
+        for (panel, (weights, biases)) in panels.zip(weights.iter().zip(biases)) {
+            for (value, (weight, bias)) in panel.iter_mut().zip(weights.iter().zip(biases)) {
+                *value = A::times_plus((*value - mean) * scale, *weight, *bias);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add_quantised_of<A: Arithmetic>(quants: &[u8], scales: &[f32], out: &mut [f32]) {
+    for ((quants, scale), out) in quants.chunks(GROUP).zip(scales).zip(out.chunks_mut(GROUP)) {
+        for (out, quant) in out.iter_mut().zip(quants) {
+            *out = A::times_plus(f32::from(quant.cast_signed()), *scale, *out);
+        }
+    }
+}
