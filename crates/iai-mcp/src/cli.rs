@@ -1,5 +1,6 @@
 //! The command line: one file per command, one printer for all of them.
 
+mod bench;
 mod capture_hooks;
 mod capture_transcript;
 mod crypto;
@@ -95,6 +96,9 @@ enum Command {
     },
     /// Look for what is wrong and say what to do
     Doctor,
+    /// Measure this program, in throw-away homes
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
     /// Serve an MCP host over stdin and stdout
     Mcp,
     /// Print a completion script for a shell
@@ -184,6 +188,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::Transcript { session } => transcript::run(&client(), &session, output),
         // Taken before the parser; here only so that `--help` knows of it.
         Command::Hook { .. } => Ok(ExitCode::SUCCESS),
+        Command::Bench(command) => bench::run(&command, settings, output),
         Command::Doctor => doctor::run(settings, output),
         Command::Mcp => {
             crate::mcp::serve(client(), host_session(settings)?)?;

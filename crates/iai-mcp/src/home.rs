@@ -77,6 +77,11 @@ impl Home {
         self.root.join("config.json")
     }
 
+    /// The sentence models the user installed.
+    pub(crate) fn models(&self) -> PathBuf {
+        self.root.join("models")
+    }
+
     /// What was done to the hosts' files, so that it can be undone.
     pub(crate) fn install_ledger(&self) -> PathBuf {
         self.root.join("install-ledger.json")

@@ -24,8 +24,8 @@ use crate::fields::Fields as _;
 use crate::settings::Settings;
 
 /// Turns and bytes of one message to the daemon; well under a frame, escaped or not.
-const BATCH_TURNS_MAX: usize = 500;
-const BATCH_BYTES_MAX: usize = 256 * 1024;
+pub(crate) const BATCH_TURNS_MAX: usize = 500;
+pub(crate) const BATCH_BYTES_MAX: usize = 256 * 1024;
 /// Problems told one by one; the rest is a number.
 const PROBLEMS_MAX: usize = 200;
 

@@ -1,5 +1,6 @@
 //! The `iai-mcp` binary: parse, dispatch, exit.
 
+mod bench;
 mod capture;
 mod cli;
 mod client;

@@ -22,6 +22,8 @@ use cue::Cue;
 pub(crate) const CUE_CHARS_MAX: usize = 4000;
 /// The most hits of one answer, whatever the budget.
 pub(crate) const HITS_MAX: usize = 50;
+/// The most hits of one answer to somebody who asked for a number of them.
+pub(crate) const HITS_WANTED_MAX: usize = 200;
 /// The most outdated memories told beside the hits.
 pub(crate) const ANTI_HITS_MAX: usize = 3;
 
@@ -36,6 +38,8 @@ pub struct RecallAsk {
     pub project: Option<String>,
     /// Whether a doubtful answer is better than none.
     pub certainty: Certainty,
+    /// So many hits, long ones shown in part; `None` means whole ones while the budget lasts.
+    pub n_hits_wanted: Option<usize>,
 }
 
 /// How sure an answer has to be.
@@ -146,7 +150,8 @@ impl MemoryEngine {
             let ranked = rank::rank(&cue, candidates, now);
             let context = candidates::supersession(reader, &ranked)?;
             let ranked = rank::put_successors_first(ranked, &context);
-            let mut answer = pack::pack(&cue, ranked, &context, ask.budget_tokens);
+            let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted);
+            let mut answer = pack::pack(&cue, ranked, &context, room);
             if is_second_best && !answer.hits.is_empty() {
                 answer.hints.push(pack::no_exact_match());
             }

@@ -23,6 +23,12 @@ pub(super) struct RecallArguments {
     /// Only memories of this folder's project
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
+    /// So many hits, long ones shown in part, instead of whole ones while the budget lasts
+    #[arg(long, value_name = "N")]
+    hits: Option<u64>,
+    /// Ask as of this time; without a zone it is UTC
+    #[arg(long, value_name = "TIME")]
+    as_of: Option<String>,
 }
 
 #[derive(Args)]
@@ -66,6 +72,8 @@ pub(super) fn recall(
         "cue": arguments.cue,
         "budget_tokens": arguments.budget,
         "project": project,
+        "n_hits_max": arguments.hits,
+        "asof": arguments.as_of,
     });
     let answer = client.call("memory_recall", &params)?;
     remark_degraded(&answer, output);

@@ -128,8 +128,11 @@ fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Resu
             true => Certainty::OnlyConfident,
             false => Certainty::Any,
         },
+        n_hits_wanted: given.optional_count("n_hits_max")?,
     };
-    reply(engine.recall(&ask, now))
+    // Asking about a day in the past is asking as of that day.
+    let asked_at = given.optional_time("asof")?.unwrap_or(now);
+    reply(engine.recall(&ask, asked_at))
 }
 
 fn recall_structural(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
@@ -210,10 +213,9 @@ fn spool_receipts(engine: &MemoryEngine) -> Result<Value, Failure> {
 }
 
 fn events(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
-    let since = given.optional_text("since")?;
     let ask = EventsAsk {
         kind: given.text("kind")?,
-        since: since.as_deref().map(parameters::parse_time).transpose()?,
+        since: given.optional_time("since")?,
         severity: given.optional_text("severity")?,
         limit: usize::try_from(given.count("limit", EVENTS_LIMIT)?).unwrap_or(usize::MAX),
     };

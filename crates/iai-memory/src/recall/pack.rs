@@ -3,7 +3,9 @@
 use super::candidates::Supersession;
 use super::cue::Cue;
 use super::rank::Ranked;
-use super::{ANTI_HITS_MAX, Excerpt, HITS_MAX, Hint, Hit, RecallAnswer, whole_hit};
+use super::{
+    ANTI_HITS_MAX, Excerpt, HITS_MAX, HITS_WANTED_MAX, Hint, Hit, RecallAnswer, whole_hit,
+};
 
 const CHARS_PER_TOKEN: usize = 4;
 /// What the text block adds around a hit's words.
@@ -36,29 +38,60 @@ pub(crate) fn no_exact_match() -> Hint {
     }
 }
 
-/// Takes hits in order while they fit; one that does not fit is passed over, the first is cut to
-/// size.
+/// The space an answer has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    n_chars: usize,
+    n_hits_max: usize,
+    /// The asker wants a number of hits: each gets the same share, and none is passed over.
+    is_shared: bool,
+}
+
+impl Room {
+    /// Room for as many whole hits as the budget allows, or for a number of hits that share it.
+    pub(crate) fn new(budget_tokens: u64, n_hits_wanted: Option<usize>) -> Self {
+        let n_tokens = usize::try_from(budget_tokens).unwrap_or(usize::MAX);
+        Self {
+            n_chars: n_tokens.saturating_mul(CHARS_PER_TOKEN).saturating_add(ENVELOPE_CHARS),
+            n_hits_max: n_hits_wanted.map_or(HITS_MAX, |n_hits| n_hits.clamp(1, HITS_WANTED_MAX)),
+            is_shared: n_hits_wanted.is_some(),
+        }
+    }
+
+    /// What the next of `n_hits_left` hits may cost when `left` is still free, and whether a longer
+    /// one is shown in part.
+    fn share(&self, left: usize, n_hits_left: usize, is_first: bool) -> (usize, bool) {
+        match self.is_shared {
+            true => (left / n_hits_left.max(1), true),
+            false => (left, is_first),
+        }
+    }
+}
+
+/// Takes hits in order while they fit. One that does not fit is passed over, but the first is cut
+/// to size, and so is everyone when a number of hits was asked for.
 pub(crate) fn pack(
     cue: &Cue,
     ranked: Vec<Ranked>,
     context: &Supersession,
-    budget_tokens: u64,
+    room: Room,
 ) -> RecallAnswer {
     let mut answer = empty(cue, Vec::new());
-    let budget =
-        usize::try_from(budget_tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN);
-    let budget = budget.saturating_add(ENVELOPE_CHARS);
-    let mut left = budget.saturating_sub(WRAPPING_CHARS + hint_chars(cue) + n_chars(&answer));
+    let mut left = room.n_chars.saturating_sub(WRAPPING_CHARS + hint_chars(cue) + n_chars(&answer));
+    let n_hits_max = room.n_hits_max.min(ranked.len());
     let mut n_passed_over = 0;
     for ranked in ranked {
-        if answer.hits.len() == HITS_MAX {
+        if answer.hits.len() == n_hits_max {
             break;
         }
         let hit = whole_hit(&ranked.memory, ranked.score, ranked.reason);
-        let fitted = if cost(&hit) <= left {
+        let n_taken = answer.hits.len() + n_passed_over;
+        let (share, may_be_cut) =
+            room.share(left, n_hits_max.saturating_sub(n_taken), answer.hits.is_empty());
+        let fitted = if cost(&hit) <= share {
             Some(hit)
-        } else if answer.hits.is_empty() {
-            cut_to_fit(hit, cue, left)
+        } else if may_be_cut {
+            cut_to_fit(hit, cue, share)
         } else {
             None
         };

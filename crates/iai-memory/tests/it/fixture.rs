@@ -54,6 +54,19 @@ impl Home {
             budget_tokens,
             project: None,
             certainty: Certainty::Any,
+            n_hits_wanted: None,
+        };
+        self.engine.recall(&ask, now()).unwrap()
+    }
+
+    /// Asks for a number of hits.
+    pub(crate) fn recall_hits(&self, cue: &str, n_hits: usize, budget: u64) -> RecallAnswer {
+        let ask = RecallAsk {
+            cue: cue.to_owned(),
+            budget_tokens: budget,
+            project: None,
+            certainty: Certainty::Any,
+            n_hits_wanted: Some(n_hits),
         };
         self.engine.recall(&ask, now()).unwrap()
     }

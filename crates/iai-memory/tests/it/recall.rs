@@ -143,3 +143,18 @@ fn in_a_small_store_the_memory_with_more_of_the_cue_comes_first() {
     let answer = home.recall("when does the north harbour open");
     assert_eq!(texts(&answer)[0], "the north harbour opens at nine");
 }
+
+#[test]
+fn a_number_of_hits_share_the_budget_and_none_is_passed_over() {
+    let long = format!("harbour {}", "stone and water ".repeat(2000));
+    let home = Home::with_turns(&[&long, "the harbour opens", "harbour dues", &long]);
+    let whole = home.recall_within("harbour", 1000);
+    assert!(whole.hits.len() < 4, "long ones do not fit whole");
+    let shared = home.recall_hits("harbour", 4, 1000);
+    assert_eq!(shared.hits.len(), 4);
+    assert!(shared.budget_used <= 1200, "{}", shared.budget_used);
+    for hit in shared.hits.iter().filter(|hit| hit.literal_surface.contains("stone")) {
+        assert!(hit.excerpt.is_some());
+    }
+    assert_eq!(home.recall_hits("harbour", 1, 1000).hits.len(), 1);
+}

@@ -47,6 +47,21 @@ impl<'a> Parameters<'a> {
         }
     }
 
+    pub(super) fn optional_count(&self, name: &str) -> Result<Option<usize>, Failure> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(_) => Ok(Some(usize::try_from(self.count(name, 0)?).unwrap_or(usize::MAX))),
+        }
+    }
+
+    /// Understands an ISO time; one without a zone is UTC.
+    pub(super) fn optional_time(&self, name: &str) -> Result<Option<Timestamp>, Failure> {
+        let Some(text) = self.optional_text(name)? else { return Ok(None) };
+        let complaint =
+            || wrong(&format!("`{name}` must be an ISO 8601 time such as 2026-11-15T10:00:00Z"));
+        parse_time(&text).map(Some).ok_or_else(complaint)
+    }
+
     pub(super) fn flag(&self, name: &str) -> Result<bool, Failure> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(false),
@@ -81,16 +96,12 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// Understands an ISO time; one without a zone is UTC.
-pub(super) fn parse_time(text: &str) -> Result<Timestamp, Failure> {
+fn parse_time(text: &str) -> Option<Timestamp> {
     if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(time);
+        return Some(time);
     }
-    let naive: Option<DateTime> = text.parse().ok();
-    naive
-        .and_then(|time| time.to_zoned(TimeZone::UTC).ok())
-        .map(|zoned| zoned.timestamp())
-        .ok_or_else(|| wrong("`since` must be an ISO 8601 time such as 2026-11-15T10:00:00Z"))
+    let naive: DateTime = text.parse().ok()?;
+    naive.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
 }
 
 fn missing(name: &str) -> Failure {
@@ -129,6 +140,9 @@ mod tests {
             assert_eq!(parse_time(text).unwrap().to_string(), "2026-11-15T10:00:00Z", "{text}");
         }
         assert_eq!(parse_time("2026-11-15").unwrap().to_string(), "2026-11-15T00:00:00Z");
-        assert!(parse_time("yesterday").is_err());
+        assert_eq!(parse_time("yesterday"), None);
+        let given = json!({"asof": "yesterday"});
+        let failure = Parameters::new(&given).unwrap().optional_time("asof").unwrap_err();
+        assert!(failure.message.starts_with("`asof` must be"), "{}", failure.message);
     }
 }

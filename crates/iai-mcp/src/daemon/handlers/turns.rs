@@ -8,12 +8,16 @@ use serde_json::{Value, json};
 
 use super::Failure;
 use crate::daemon::drain::turns::Append;
+use crate::fields::Fields as _;
 
 /// A batch as a client sends it.
 #[derive(Deserialize)]
 struct Sent {
     header: SpoolHeader,
     events: Vec<SpoolEvent>,
+    /// Whether to say under which ids the turns are stored.
+    #[serde(default)]
+    tell_ids: bool,
 }
 
 /// Stores a batch; says which turns could not be, and why.
@@ -22,10 +26,18 @@ pub(super) fn store(
     params: &Value,
     now: Timestamp,
 ) -> Result<Value, Failure> {
-    let batch = understand(params, now)?;
+    let sent = read(params)?;
+    let tell_ids = sent.tell_ids;
+    let batch = understand(sent, now);
     let ingested = engine.store_turns(&batch.turns, now)?;
     let reasons: Vec<&String> = batch.bad_lines.iter().map(|bad| &bad.reason).collect();
-    Ok(json!({"stored": ingested.stored, "known": ingested.known, "set_aside": reasons}))
+    let mut told =
+        json!({"stored": ingested.stored, "known": ingested.known, "set_aside": reasons});
+    if tell_ids {
+        let ids: Vec<String> = batch.turns.iter().map(|turn| turn.id().to_string()).collect();
+        told.set("ids", ids);
+    }
+    Ok(told)
 }
 
 /// Says which turns of a batch are not stored byte for byte.
@@ -34,7 +46,7 @@ pub(super) fn check(
     params: &Value,
     now: Timestamp,
 ) -> Result<Value, Failure> {
-    let batch = understand(params, now)?;
+    let batch = understand(read(params)?, now);
     let missing = engine.missing_turns(&batch.turns)?;
     Ok(json!({"missing": missing, "set_aside": batch.bad_lines.len()}))
 }
@@ -51,10 +63,12 @@ pub(in crate::daemon) fn preview(turns: &[NewMemory]) -> Value {
 const PREVIEW_TURNS_MAX: usize = 200;
 const PREVIEW_CHARS_MAX: usize = 400;
 
-fn understand(params: &Value, now: Timestamp) -> Result<SpoolBatch, Failure> {
-    let sent = Sent::deserialize(params).map_err(|error| {
-        Failure::new(code::BAD_PARAMS, format!("not a batch of turns: {error}"))
-    })?;
+fn read(params: &Value) -> Result<Sent, Failure> {
+    Sent::deserialize(params)
+        .map_err(|error| Failure::new(code::BAD_PARAMS, format!("not a batch of turns: {error}")))
+}
+
+fn understand(sent: Sent, now: Timestamp) -> SpoolBatch {
     let mut append = Append::begin(sent.header);
     let mut batch = SpoolBatch {
         file: String::new(),
@@ -65,5 +79,5 @@ fn understand(params: &Value, now: Timestamp) -> Result<SpoolBatch, Failure> {
     for event in &sent.events {
         append.take(event, &mut batch, now);
     }
-    Ok(batch)
+    batch
 }
