@@ -1,11 +1,12 @@
 //! A model for tests of others: texts that share words are near, and nothing has to be loaded.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::error::EmbedError;
 use crate::{Embedder, ModelIdentity, N_WINDOWS_MAX, Pooling};
 
-const DIMENSION: usize = 64;
+const DIMENSION: usize = 128;
 const N_WORDS_MAX: usize = 128;
 const N_WORDS_REPEATED: usize = 16;
 /// Numbers of a vector that a word adds to.
@@ -45,6 +46,10 @@ impl Embedder for FakeEmbedder {
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         Ok(texts.iter().map(|text| vector(text)).collect())
+    }
+
+    fn twin(&self) -> Arc<dyn Embedder> {
+        Arc::new(self.clone())
     }
 
     fn windows(&self, text: &str) -> Vec<Range<usize>> {

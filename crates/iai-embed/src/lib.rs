@@ -17,6 +17,7 @@ mod tokenizer;
 mod windows;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use check::check_vectors;
 pub use convert::convert;
@@ -38,6 +39,10 @@ pub trait Embedder: Send + Sync {
     /// Returns the byte ranges in which a text is embedded without loss: one for a short text,
     /// else overlapping ones cut at whitespace where there is any; at most [`N_WINDOWS_MAX`].
     fn windows(&self, text: &str) -> Vec<Range<usize>>;
+
+    /// Returns another handle to the same model, with helper threads of its own; they inherit the
+    /// calling thread's priority.
+    fn twin(&self) -> Arc<dyn Embedder>;
 }
 
 /// Which model made a vector. Vectors of different identities have nothing to do with each other.

@@ -17,7 +17,7 @@ const TOKENS_PER_TASK: usize = 256;
 /// A sentence model in memory.
 pub struct Model {
     identity: ModelIdentity,
-    tokenizer: Tokenizer,
+    tokenizer: Arc<Tokenizer>,
     bert: Arc<Bert>,
     team: Team,
 }
@@ -27,7 +27,8 @@ impl Model {
     pub fn open(path: &Path) -> Result<Self, EmbedError> {
         let (content, identity) = file::read(path)?;
         let team = Team::new(usize::MAX);
-        Ok(Self { identity, tokenizer: content.tokenizer, bert: Arc::new(content.bert), team })
+        let (tokenizer, bert) = (Arc::new(content.tokenizer), Arc::new(content.bert));
+        Ok(Self { identity, tokenizer, bert, team })
     }
 
     /// Uses at most this many threads from now on.
@@ -75,6 +76,15 @@ impl Embedder for Model {
         vectors.into_iter().try_fold(Vec::with_capacity(texts.len()), |mut all, some| {
             all.extend(some?);
             Ok(all)
+        })
+    }
+
+    fn twin(&self) -> Arc<dyn Embedder> {
+        Arc::new(Self {
+            identity: self.identity.clone(),
+            tokenizer: Arc::clone(&self.tokenizer),
+            bert: Arc::clone(&self.bert),
+            team: Team::new(usize::MAX),
         })
     }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::error::{MemoryError, Result};
 use crate::index::IndexRoom;
+use crate::meaning::MeaningRoom;
 
 /// Idle read connections kept for the next request.
 const READERS_KEPT_MAX: usize = 4;
@@ -20,6 +21,7 @@ pub struct MemoryEngine {
     writer: Option<Mutex<Store>>,
     readers: Mutex<Vec<Reader>>,
     pub(crate) index: IndexRoom,
+    pub(crate) meaning: MeaningRoom,
 }
 
 /// The store in numbers.
@@ -46,14 +48,15 @@ impl MemoryEngine {
         let (store, created) = Store::open(paths, keys, now)?;
         let index = IndexRoom::of(&store);
         let (writer, readers) = (Some(Mutex::new(store)), Mutex::new(Vec::new()));
-        Ok((Self { writer, readers, index }, created))
+        Ok((Self { writer, readers, index, meaning: MeaningRoom::default() }, created))
     }
 
     /// Opens the store only for reading: what a client may do while no daemon runs.
     pub fn open_read_only(paths: &StorePaths, keys: &KeySource) -> Result<Self> {
         let reader = Reader::open(paths, keys)?;
         let readers = Mutex::new(vec![reader]);
-        Ok(Self { writer: None, readers, index: IndexRoom::default() })
+        let (index, meaning) = (IndexRoom::default(), MeaningRoom::default());
+        Ok(Self { writer: None, readers, index, meaning })
     }
 
     /// Returns the private half of the spool's key. It leaves the vault only to open spool lines.
@@ -110,6 +113,13 @@ impl MemoryEngine {
     pub(crate) fn write<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T>) -> Result<T> {
         let done = self.with_writer(|store| store.write(work))?;
         self.after_write()?;
+        Ok(done)
+    }
+
+    /// Runs `work`, which adds memories, in one transaction; their vectors follow later.
+    pub(crate) fn remember<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T>) -> Result<T> {
+        let done = self.write(work)?;
+        self.wake_meaning();
         Ok(done)
     }
 

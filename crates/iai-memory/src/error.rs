@@ -1,5 +1,6 @@
 //! What can go wrong, by what the caller can do about it.
 
+use iai_embed::EmbedError;
 use iai_store::StoreError;
 use thiserror::Error;
 
@@ -9,6 +10,9 @@ pub enum MemoryError {
     /// The store refused; its message says what to do.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The model refused; its message says what to do.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
     /// The request asks for something that cannot be.
     #[error("`{name}` {why}")]
     BadParameter {

@@ -1,10 +1,11 @@
 //! The index of all memories: loaded when it is first needed, in step with every write from then
 //! on, its segments stored behind the writers' backs.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use iai_store::{MemoryIndex, SharedIndex, Store};
 
+use crate::bell::{Bell, Call};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 
@@ -19,30 +20,12 @@ pub(crate) struct IndexRoom {
     loading: Mutex<()>,
     /// One segment at a time: a second maker would make the same.
     tending: Mutex<()>,
-    signal: Mutex<Signal>,
-    changed: Condvar,
-}
-
-/// What the thread that tends the index is told.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Signal {
-    #[default]
-    Rest,
-    Work,
-    Stop,
+    bell: Bell,
 }
 
 impl IndexRoom {
     pub(crate) fn of(store: &Store) -> Self {
         Self { shared: Arc::clone(store.index()), ..Self::default() }
-    }
-
-    fn tell(&self, signal: Signal) {
-        let mut told = self.signal.lock().unwrap_or_else(PoisonError::into_inner);
-        if *told != Signal::Stop {
-            *told = signal;
-        }
-        self.changed.notify_all();
     }
 }
 
@@ -59,7 +42,7 @@ impl MemoryEngine {
             self.index.shared.install(loaded);
         } else {
             self.with_writer(|store| Ok(store.adopt_index(loaded)?))?;
-            self.index.tell(Signal::Work);
+            self.index.bell.ring();
         }
         Ok(())
     }
@@ -83,37 +66,22 @@ impl MemoryEngine {
     /// Stores segments as they become due, until [`Self::stop_tending`]. An error ends it: what
     /// could not be stored is made again at the next start.
     pub fn tend_until_stopped(&self) -> Result<()> {
-        loop {
-            let told = self.index.signal.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut told = self
-                .index
-                .changed
-                .wait_while(told, |told| *told == Signal::Rest)
-                .unwrap_or_else(PoisonError::into_inner);
-            if *told == Signal::Stop {
-                return Ok(());
-            }
-            *told = Signal::Rest;
-            drop(told);
-            while self.tend_index()? {
-                if *self.index.signal.lock().unwrap_or_else(PoisonError::into_inner) == Signal::Stop
-                {
-                    return Ok(());
-                }
-            }
+        while self.index.bell.wait() == Call::Work {
+            while !self.index.bell.is_over() && self.tend_index()? {}
         }
+        Ok(())
     }
 
     /// Ends [`Self::tend_until_stopped`], now or before it begins.
     pub fn stop_tending(&self) {
-        self.index.tell(Signal::Stop);
+        self.index.bell.end();
     }
 
     /// Has segments stored after a write: by whoever tends the index, or here when nobody does.
     pub(crate) fn after_write(&self) -> Result<()> {
         match self.index.shared.with(|index| index.size().n_frozen).unwrap_or(0) {
             0 => {}
-            1..=FROZEN_MAX => self.index.tell(Signal::Work),
+            1..=FROZEN_MAX => self.index.bell.ring(),
             _ => drop(self.tend_index()?),
         }
         Ok(())

@@ -90,7 +90,7 @@ impl MemoryEngine {
     pub fn store_batch(&self, batch: &SpoolBatch, now: Timestamp) -> Result<Ingested> {
         let before = self.read(|reader| Ok(reader.receipt(&batch.file)?))?;
         let prepared = prepared(&batch.turns);
-        self.write(|writing| {
+        self.remember(|writing| {
             let mut ingested = insert_all(writing, prepared, now)?;
             for bad in &batch.bad_lines {
                 ingested.set_aside += 1;
@@ -113,7 +113,7 @@ impl MemoryEngine {
     /// Stores turns that come from no spool file. When this returns, they are on disk.
     pub fn store_turns(&self, turns: &[NewMemory], now: Timestamp) -> Result<Ingested> {
         let prepared = prepared(turns);
-        self.write(|writing| insert_all(writing, prepared, now))
+        self.remember(|writing| insert_all(writing, prepared, now))
     }
 
     /// Returns the places of those turns that are not stored, byte for byte, as the id tells.
@@ -168,7 +168,7 @@ impl MemoryEngine {
             let reason = "the text is empty".to_owned();
             return Ok(CaptureAnswer { status: "skipped", record_id: None, reason });
         }
-        let inserted = self.write(|writing| Ok(writing.insert(&captured(ask, now), now)?))?;
+        let inserted = self.remember(|writing| Ok(writing.insert(&captured(ask, now), now)?))?;
         let tier = ask.tier.as_str();
         Ok(match inserted {
             Inserted::New(id) => CaptureAnswer {

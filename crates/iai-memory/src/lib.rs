@@ -3,12 +3,14 @@
 //! No sockets, no environment, no clock of its own: the time, the paths and the keys come in as
 //! values. Everything outside this crate goes through [`MemoryEngine`].
 
+mod bell;
 mod brief;
 mod engine;
 mod error;
 mod events;
 mod index;
 mod ingest;
+mod meaning;
 mod profile;
 mod recall;
 mod relate;
@@ -19,11 +21,13 @@ pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};
 pub use error::MemoryError;
 pub use events::{EventsAnswer, EventsAsk};
+pub use iai_embed::{EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert};
 pub use iai_store::{
     CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMemory,
     Receipt, ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file, key_status,
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
+pub use meaning::{MeaningStatus, ModelKept};
 pub use profile::{KNOBS, Knob};
 pub use recall::{
     Certainty, CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk,

@@ -5,6 +5,7 @@ mod cue;
 mod pack;
 mod rank;
 mod structural;
+mod when;
 
 use iai_store::{Memory, MemoryId};
 use jiff::Timestamp;
@@ -38,6 +39,8 @@ pub struct RecallAsk {
     pub project: Option<String>,
     /// Whether a doubtful answer is better than none.
     pub certainty: Certainty,
+    /// The time of asking, when it is not now: what was said later is not known yet.
+    pub as_of: Option<Timestamp>,
     /// So many hits, long ones shown in part; `None` means whole ones while the budget lasts.
     pub n_hits_wanted: Option<usize>,
 }
@@ -137,23 +140,27 @@ pub struct RecallAnswer {
 impl MemoryEngine {
     /// Returns the memories that answer the cue, best first, within the budget.
     pub fn recall(&self, ask: &RecallAsk, now: Timestamp) -> Result<RecallAnswer> {
-        let cue = Cue::understand(&ask.cue);
+        let now = ask.as_of.unwrap_or(now);
+        let cue = Cue::understand(&ask.cue, now);
         if cue.is_trivial() {
             return Ok(pack::nothing(&cue, "retrieval_skipped", "the cue asks for nothing"));
         }
-        let candidates::Found { mut candidates, is_second_best } =
-            candidates::find(self, &cue, ask.project.as_deref())?;
         self.read(|reader| {
-            if ask.certainty == Certainty::OnlyConfident {
-                candidates.retain(|candidate| rank::CONFIDENT_BM25 <= candidate.bm25);
+            let found = candidates::find(self, reader, &cue, ask)?;
+            let is_doubtful = rank::is_doubtful(&found);
+            if is_doubtful && ask.certainty == Certainty::OnlyConfident {
+                return Ok(pack::nothing(&cue, "low_confidence", "nothing is known about this"));
             }
-            let ranked = rank::rank(&cue, candidates, now);
+            let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted);
+            let ranked = rank::rank(reader, &cue, &found, now, room.n_hits_max())?;
             let context = candidates::supersession(reader, &ranked)?;
             let ranked = rank::put_successors_first(ranked, &context);
-            let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted);
             let mut answer = pack::pack(&cue, ranked, &context, room);
-            if is_second_best && !answer.hits.is_empty() {
+            if found.is_second_best && !answer.hits.is_empty() {
                 answer.hints.push(pack::no_exact_match());
+            }
+            if is_doubtful && !answer.hits.is_empty() {
+                answer.hints.push(pack::low_confidence());
             }
             Ok(answer)
         })

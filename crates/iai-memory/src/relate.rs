@@ -103,7 +103,7 @@ impl MemoryEngine {
             project: original.project.clone(),
             cwd: original.cwd.clone(),
         };
-        let new_record_id = self.write(|writing| {
+        let new_record_id = self.remember(|writing| {
             let mut correction = captured(&ask, now);
             correction.tags = vec!["contradict".to_owned()];
             correction.provenance = json!({"corrects": original_id});

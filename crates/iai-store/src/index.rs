@@ -61,6 +61,24 @@ impl MemoryIndex {
         self.lexical.scores(query, numbers)
     }
 
+    /// Returns what the scene around each of these memories scores under the query, read as one
+    /// text: the memory and its neighbours in the session, at most `reach` on either side, that the
+    /// scope admits.
+    pub fn scene_scores(
+        &self,
+        query: &LexicalQuery,
+        scope: &Scope,
+        numbers: &[MemoryNumber],
+        reach: usize,
+    ) -> Vec<f32> {
+        let admits = scope.admits(&self.catalogue);
+        let scene = |number: &MemoryNumber| {
+            self.catalogue.around(*number, reach).filter(|number| admits(*number)).collect()
+        };
+        let scenes: Vec<Vec<MemoryNumber>> = numbers.iter().map(scene).collect();
+        self.lexical.scene_scores(query, &scenes)
+    }
+
     /// Returns the most a memory could score under the query.
     pub fn information(&self, query: &LexicalQuery) -> f32 {
         self.lexical.information(query)

@@ -128,11 +128,10 @@ fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Resu
             true => Certainty::OnlyConfident,
             false => Certainty::Any,
         },
+        as_of: given.optional_time("asof")?,
         n_hits_wanted: given.optional_count("n_hits_max")?,
     };
-    // Asking about a day in the past is asking as of that day.
-    let asked_at = given.optional_time("asof")?.unwrap_or(now);
-    reply(engine.recall(&ask, asked_at))
+    reply(engine.recall(&ask, now))
 }
 
 fn recall_structural(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {

@@ -1,29 +1,63 @@
-//! Finds what might answer: the lexical lane over the index, and what has replaced what.
+//! Finds what might answer: the words lane and the meaning lane, each asked for its best, each
+//! asked about the other's; then the scene around the most promising.
 
 use std::collections::BTreeMap;
 
 use iai_store::{
-    LexicalHit, LexicalQuery, LinkKind, Memory, MemoryId, MemoryIndex, MemoryNumber, Reader, Scope,
-    Tier, contains_phrase,
+    LexicalQuery, Limits, LinkKind, Memory, MemoryId, MemoryNumber, Reader, Scope, Tier,
+    contains_phrase,
 };
 
+use super::RecallAsk;
 use super::cue::{Cue, CueMode};
-use super::rank::Ranked;
+use super::rank::{self, Ranked};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::meaning::{Nearest, NearestAsk};
 
-/// How many memories are looked at closely.
-const CANDIDATES_MAX: usize = 200;
-/// A word in more than this share of all memories distinguishes nothing and costs the most.
-const COMMON_SHARE: f64 = 0.02;
-/// Below this many memories every word is worth its postings.
-const COMMON_FLOOR: u64 = 500;
+/// The best of each lane that are looked at; more changed no answer on the development sets.
+const LANE_MAX: usize = 100;
+/// Of those, the most promising whose scenes are read.
+const SCENES_MAX: usize = 64;
+/// Turns before and after that make a scene.
+const SCENE_REACH: usize = 8;
+/// Sign codes estimated again, and vectors compared exactly.
+const LIMITS: Limits = Limits { n_scan: 1000, n_estimate: LANE_MAX };
+/// Quoted words may stand together in any of these.
+const PHRASE_CANDIDATES_MAX: usize = 200;
 
-/// A memory that might answer, with the lane's score.
-pub(crate) struct Candidate {
-    pub(crate) memory: Memory,
-    /// BM25, higher is better.
-    pub(crate) bm25: f64,
+/// What speaks for a memory.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Evidence {
+    /// BM25 of its words.
+    pub(crate) bm25: f32,
+    /// BM25 of the turns around it, read as one text; only for the most promising.
+    pub(crate) scene: f32,
+    /// The cosine between it and the cue, where there is a model that knows it.
+    pub(crate) cosine: Option<f32>,
+    pub(crate) session: u32,
+    pub(crate) turn_at_ms: i64,
+    /// When another memory took its place.
+    pub(crate) ended_at_ms: Option<i64>,
+}
+
+/// What all evidence is measured against.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scale {
+    /// The best BM25 of all candidates.
+    pub(crate) bm25_best: f32,
+    /// The most any memory could score: what the cue's words tell in all.
+    pub(crate) information: f32,
+    /// Mean and deviation of the cosines of all memories, where there is a model.
+    pub(crate) cosines: Option<(f32, f32)>,
+}
+
+/// What the lanes found, and how well it is what was asked for.
+pub(crate) struct Found {
+    pub(crate) evidence: BTreeMap<MemoryNumber, Evidence>,
+    pub(crate) scale: Scale,
+    /// The quoted wording is nowhere; these only share its words.
+    pub(crate) is_second_best: bool,
 }
 
 /// What the ranked memories replaced, and what replaced them.
@@ -35,86 +69,148 @@ pub(crate) struct Supersession {
     pub(crate) others: BTreeMap<MemoryId, Memory>,
 }
 
-/// What was found, and whether it is what was asked for.
-pub(crate) struct Found {
-    pub(crate) candidates: Vec<Candidate>,
-    /// The quoted wording is nowhere; these only share its words.
-    pub(crate) is_second_best: bool,
+/// Asks both lanes.
+pub(crate) fn find(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    cue: &Cue,
+    ask: &RecallAsk,
+) -> Result<Found> {
+    let scope = scope_of(cue, ask);
+    let phrased = with_phrase(engine, reader, cue, &scope)?;
+    let is_second_best = !cue.phrases.is_empty() && phrased.is_empty();
+    let query = LexicalQuery { words: cue.terms.clone(), phrases: Vec::new() };
+    let (numbers, nearest) = if phrased.is_empty() {
+        let lexical = engine.with_index(|index| index.search(&query, &scope, LANE_MAX))?;
+        let ask = NearestAsk { reader, scope: &scope, limits: LIMITS };
+        let nearest = engine.nearest(&cue.text, &ask)?;
+        let near =
+            nearest.iter().flat_map(|nearest| nearest.hits.iter().map(|(number, _)| *number));
+        (lexical.iter().map(|hit| hit.number).chain(near).collect(), nearest)
+    } else {
+        (phrased, None)
+    };
+    let mut evidence = words_of(engine, &query, numbers)?;
+    let mut scale = Scale {
+        bm25_best: evidence.values().map(|evidence| evidence.bm25).fold(0.0, f32::max),
+        information: engine.with_index(|index| index.information(&query))?,
+        cosines: None,
+    };
+    if let Some(nearest) = nearest {
+        add_cosines(engine, reader, &nearest, &mut evidence)?;
+        scale.cosines = Some((nearest.mean, nearest.deviation));
+    }
+    keep_promising(&mut evidence, &scale);
+    add_scenes(engine, &query, &scope, &mut evidence)?;
+    Ok(Found { evidence, scale, is_second_best })
 }
 
-pub(crate) fn find(engine: &MemoryEngine, cue: &Cue, project: Option<&str>) -> Result<Found> {
-    let scope = Scope {
+fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {
+    Scope {
         tiers: match cue.mode {
             CueMode::Verbatim => vec![Tier::Episodic],
             CueMode::Concept => Vec::new(),
         },
-        project: project.map(str::to_owned),
+        project: ask.project.clone(),
+        until_ms: ask.as_of.map(jiff::Timestamp::as_millisecond),
         ..Scope::default()
-    };
-    let mut candidates = Vec::new();
-    if !cue.phrases.is_empty() {
-        let query = LexicalQuery { words: Vec::new(), phrases: cue.phrases.clone() };
-        let hits = engine.with_index(|index| index.search(&query, &scope, CANDIDATES_MAX))?;
-        candidates = read(engine, &hits)?;
-        candidates.retain(|candidate| has_phrase(cue, &candidate.memory));
     }
-    let is_second_best = !cue.phrases.is_empty() && candidates.is_empty();
-    if candidates.is_empty() {
-        let hits = engine.with_index(|index| {
-            let words = telling_words(index, &cue.words);
-            let query = LexicalQuery { words, phrases: cue.phrases.clone() };
-            index.search(&query, &scope, CANDIDATES_MAX)
-        })?;
-        candidates = read(engine, &hits)?;
-    }
-    Ok(Found { candidates, is_second_best })
 }
 
-/// Reads the memories that were found, best first.
-fn read(engine: &MemoryEngine, hits: &[LexicalHit]) -> Result<Vec<Candidate>> {
+/// Returns the memories in which quoted words stand together. The index finds those with all of
+/// them; whether they are neighbours only the text tells.
+fn with_phrase(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    cue: &Cue,
+    scope: &Scope,
+) -> Result<Vec<MemoryNumber>> {
+    if cue.phrases.is_empty() {
+        return Ok(Vec::new());
+    }
+    let query = LexicalQuery { words: Vec::new(), phrases: cue.phrases.clone() };
+    let hits = engine.with_index(|index| index.search(&query, scope, PHRASE_CANDIDATES_MAX))?;
     let numbers: Vec<MemoryNumber> = hits.iter().map(|hit| hit.number).collect();
-    let scores: BTreeMap<MemoryNumber, f32> =
-        hits.iter().map(|hit| (hit.number, hit.score)).collect();
-    let memories = engine.read(|reader| Ok(reader.numbered(&numbers)?))?;
-    let scored = memories.into_iter().filter_map(|(number, memory)| {
-        let bm25 = f64::from(*scores.get(&number)?);
-        Some(Candidate { memory, bm25 })
-    });
-    Ok(scored.collect())
-}
-
-/// The index finds memories with all the words of a phrase; here they have to stand together.
-fn has_phrase(cue: &Cue, memory: &Memory) -> bool {
     let is_in = |text: &str| cue.phrases.iter().any(|phrase| contains_phrase(text, phrase));
-    is_in(&memory.text) || memory.cue.as_deref().is_some_and(is_in)
+    let memories = reader.numbered(&numbers)?.into_iter();
+    let having = memories
+        .filter(|(_, memory)| is_in(&memory.text) || memory.cue.as_deref().is_some_and(is_in));
+    Ok(having.map(|(number, _)| number).collect())
 }
 
-/// Drops words that are nearly everywhere, unless nothing else is left.
-fn telling_words(index: &MemoryIndex, words: &[String]) -> Vec<String> {
-    let n_memories = index.catalogue().len() as u64;
-    if n_memories < COMMON_FLOOR {
-        return words.to_vec();
+/// Looks up words, session and time of each memory, without reading it.
+fn words_of(
+    engine: &MemoryEngine,
+    query: &LexicalQuery,
+    mut numbers: Vec<MemoryNumber>,
+) -> Result<BTreeMap<MemoryNumber, Evidence>> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    engine.with_index(|index| {
+        let catalogue = index.catalogue();
+        let scores = index.scores(query, &numbers);
+        let known = numbers.iter().zip(scores).filter_map(|(number, bm25)| {
+            let entry = catalogue.entry(*number)?;
+            let evidence = Evidence {
+                bm25,
+                scene: 0.0,
+                cosine: None,
+                session: entry.session,
+                turn_at_ms: entry.turn_at_ms,
+                ended_at_ms: catalogue.ended_at_ms(*number),
+            };
+            Some((*number, evidence))
+        });
+        known.collect()
+    })
+}
+
+/// Adds the cosines: those the meaning lane found, and those of what only the words found.
+fn add_cosines(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    nearest: &Nearest,
+    evidence: &mut BTreeMap<MemoryNumber, Evidence>,
+) -> Result<()> {
+    for (number, cosine) in &nearest.hits {
+        if let Some(evidence) = evidence.get_mut(number) {
+            evidence.cosine = Some(*cosine);
+        }
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "a share of a count, far from any limit"
-    )]
-    let common = (n_memories as f64 * COMMON_SHARE) as u64;
-    let frequencies = index.document_frequencies(words);
-    let mut by_rarity: Vec<(u64, &String)> = frequencies.into_iter().zip(words).collect();
-    by_rarity.sort_by_key(|(frequency, _)| *frequency);
-    let telling: Vec<String> = by_rarity
-        .iter()
-        .filter(|(frequency, _)| (1..=common).contains(frequency))
-        .map(|(_, word)| (*word).clone())
-        .collect();
-    if !telling.is_empty() {
-        return telling;
+    let without = evidence.iter().filter(|(_, evidence)| evidence.cosine.is_none());
+    let numbers: Vec<MemoryNumber> = without.map(|(number, _)| *number).collect();
+    let cosines = engine.cosines(reader, &nearest.cue, &numbers)?;
+    for (number, cosine) in numbers.iter().zip(cosines) {
+        if let Some(evidence) = evidence.get_mut(number) {
+            evidence.cosine = cosine;
+        }
     }
-    // Only common words: the rarest of them still say the most.
-    by_rarity.iter().take(4).map(|(_, word)| (*word).clone()).collect()
+    Ok(())
+}
+
+/// Leaves those whose scenes are worth reading.
+fn keep_promising(evidence: &mut BTreeMap<MemoryNumber, Evidence>, scale: &Scale) {
+    let mut promise: Vec<(f64, MemoryNumber)> =
+        evidence.iter().map(|(number, own)| (rank::match_score(own, scale), *number)).collect();
+    promise.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    for (_, number) in promise.iter().skip(SCENES_MAX) {
+        evidence.remove(number);
+    }
+}
+
+fn add_scenes(
+    engine: &MemoryEngine,
+    query: &LexicalQuery,
+    scope: &Scope,
+    evidence: &mut BTreeMap<MemoryNumber, Evidence>,
+) -> Result<()> {
+    let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
+    let scenes =
+        engine.with_index(|index| index.scene_scores(query, scope, &numbers, SCENE_REACH))?;
+    for (evidence, scene) in evidence.values_mut().zip(scenes) {
+        evidence.scene = scene;
+    }
+    Ok(())
 }
 
 /// Looks up the corrections around the ranked memories.

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::CUE_CHARS_MAX;
+use super::when::Days;
 
 /// A cue with more words than this is a text; its first words are what it is about.
 const WORDS_MAX: usize = 48;
@@ -59,6 +61,12 @@ pub enum CueMode {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Cue {
     pub(crate) mode: CueMode,
+    /// The cue itself, as far as it is looked at.
+    pub(crate) text: String,
+    /// What the index is asked for, as written: it folds and splits on its own.
+    pub(crate) terms: Vec<String>,
+    /// The days it speaks of.
+    pub(crate) days: Option<Days>,
     /// The words to look for, lower case, each once, in order.
     pub(crate) words: Vec<String>,
     /// Words that must stand together, from quotation marks.
@@ -67,7 +75,7 @@ pub(crate) struct Cue {
 }
 
 impl Cue {
-    pub(crate) fn understand(text: &str) -> Self {
+    pub(crate) fn understand(text: &str, asked_at: Timestamp) -> Self {
         let text: String = text.chars().take(CUE_CHARS_MAX).collect();
         let phrases = quoted_spans(&text);
         let mut words = words_of(&text);
@@ -81,8 +89,11 @@ impl Cue {
         Self {
             mode: if is_verbatim { CueMode::Verbatim } else { CueMode::Concept },
             is_small_talk: words.is_empty() || SMALL_TALK.contains(&bare),
+            terms: text.split_whitespace().take(WORDS_MAX).map(str::to_owned).collect(),
+            days: Days::named_in(&text, asked_at),
             words,
             phrases,
+            text,
         }
     }
 
@@ -95,9 +106,14 @@ impl Cue {
 /// Cuts text into lower-case words, each once, in order. Letters and digits of any script count.
 pub(crate) fn words_of(text: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
+    words_of_in_order(text).into_iter().filter(|word| seen.insert(word.clone())).collect()
+}
+
+/// Cuts text into lower-case words as they stand, repeated ones too.
+pub(crate) fn words_of_in_order(text: &str) -> Vec<String> {
     let words =
         text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).filter(|word| seen.insert(word.clone())).collect()
+    words.map(str::to_lowercase).collect()
 }
 
 fn quoted_spans(text: &str) -> Vec<String> {
@@ -129,7 +145,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, mode: CueMode, words: &[&str], phrases: &[&str]) {
-        let cue = Cue::understand(text);
+        let cue = Cue::understand(text, Timestamp::UNIX_EPOCH);
         assert_eq!(cue.mode, mode, "{text}");
         assert_eq!(cue.words, words, "{text}");
         assert_eq!(cue.phrases, phrases, "{text}");
@@ -159,15 +175,17 @@ mod tests {
     #[test]
     fn small_talk_asks_for_nothing() {
         for text in ["thanks!", "Hello", "", "  ", "???", "спасибо", "OK."] {
-            assert!(Cue::understand(text).is_trivial(), "{text}");
+            assert!(Cue::understand(text, Timestamp::UNIX_EPOCH).is_trivial(), "{text}");
         }
-        assert!(!Cue::understand("thanks for the retry policy").is_trivial());
-        assert!(!Cue::understand("a").is_trivial());
+        assert!(
+            !Cue::understand("thanks for the retry policy", Timestamp::UNIX_EPOCH).is_trivial()
+        );
+        assert!(!Cue::understand("a", Timestamp::UNIX_EPOCH).is_trivial());
     }
 
     #[test]
     fn hostile_cues_stay_small() {
-        let cue = Cue::understand(&"\"a b\" x ".repeat(100_000));
+        let cue = Cue::understand(&"\"a b\" x ".repeat(100_000), Timestamp::UNIX_EPOCH);
         assert!(cue.words.len() <= WORDS_MAX && cue.phrases.len() <= PHRASES_MAX);
     }
 }

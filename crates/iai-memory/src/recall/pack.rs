@@ -38,6 +38,16 @@ pub(crate) fn no_exact_match() -> Hint {
     }
 }
 
+/// Says that what was found may not be what was meant.
+pub(crate) fn low_confidence() -> Hint {
+    Hint {
+        kind: "low_confidence",
+        severity: "info",
+        source_ids: Vec::new(),
+        text: "nothing fits the cue well; it may never have been said".to_owned(),
+    }
+}
+
 /// The space an answer has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
@@ -56,6 +66,11 @@ impl Room {
             n_hits_max: n_hits_wanted.map_or(HITS_MAX, |n_hits| n_hits.clamp(1, HITS_WANTED_MAX)),
             is_shared: n_hits_wanted.is_some(),
         }
+    }
+
+    /// The most hits there is room for.
+    pub(crate) fn n_hits_max(&self) -> usize {
+        self.n_hits_max
     }
 
     /// What the next of `n_hits_left` hits may cost when `left` is still free, and whether a longer

@@ -1,27 +1,41 @@
-//! Orders the candidates. Every weight of the ranking stands here.
+//! Orders the candidates. Every weight of the ranking stands here; they were chosen on development
+//! sets, where wide ranges around them give the same answers (`docs/benchmarks.md`).
 
-use iai_store::{Memory, MemoryId};
+use std::collections::BTreeMap;
+
+use iai_store::{Memory, MemoryId, MemoryNumber, Reader};
 use jiff::Timestamp;
 
-use super::candidates::{Candidate, Supersession};
-use super::cue::{Cue, CueMode, words_of};
+use super::candidates::{Evidence, Found, Scale, Supersession};
+use super::cue::{Cue, CueMode};
+use crate::error::Result;
 
-/// What a memory said just now gains over an old one; small, because words matter more than age.
-const RECENCY_WEIGHT: f64 = 0.1;
-/// After this many days the gain has halved.
-const RECENCY_HALF_LIFE_DAYS: f64 = 30.0;
-/// What a memory with every word of the cue gains. In a small store most words are in most
-/// memories, and BM25 gives those nothing.
-const COVERAGE_WEIGHT: f64 = 0.3;
-/// How much of a long text is looked at for that.
-const COVERAGE_CHARS_MAX: usize = 8000;
+/// What a memory gains for each deviation that its cosine is above the mean of all.
+const MEANING_WEIGHT: f64 = 0.2;
+/// What the words of the scene count beside the words of the memory itself.
+const SCENE_WEIGHT: f64 = 0.5;
+/// What a memory said at this moment gains over one of long ago.
+const RECENCY_WEIGHT: f64 = 0.3;
+/// How the gain fades: most of it in days, the rest over years.
+const RECENCY_STEPS_PER_DAY: f64 = 4.0;
+/// What a memory gains that was said when the cue says.
+const DATE_WEIGHT: f64 = 0.5;
+/// Days outside of what the cue says at which nothing of that is left.
+const DATE_REACH_DAYS: f64 = 7.0;
+/// What each earlier hit of the same session costs, so that an answer spread over several sessions
+/// is found whole …
+const REPEAT_COST: f64 = 0.2;
+/// … up to so many.
+const REPEATS_MAX: u32 = 3;
 /// What an outdated memory keeps of its score.
 const STALE_FACTOR: f64 = 0.5;
 /// A successor found only through what it replaced stands this much above it.
 const SUCCESSOR_MARGIN: f64 = 0.0001;
 
-/// Below this, a match is a common word or two.
-pub(crate) const CONFIDENT_BM25: f64 = 4.0;
+/// A memory with less than this of what the cue's words tell …
+const DOUBTFUL_COVERAGE: f64 = 0.25;
+/// … and nearer to the cue than the mean by less than so many deviations may not be meant.
+const DOUBTFUL_DEVIATIONS: f64 = 3.0;
 
 /// A memory with its score and the arithmetic behind it.
 #[derive(Debug, Clone)]
@@ -31,61 +45,133 @@ pub(crate) struct Ranked {
     pub(crate) reason: String,
 }
 
-/// Scores and sorts; equal scores are ordered by id, so that the order never depends on luck.
-pub(crate) fn rank(cue: &Cue, candidates: Vec<Candidate>, now: Timestamp) -> Vec<Ranked> {
-    let best = candidates.iter().map(|candidate| candidate.bm25).fold(f64::MIN_POSITIVE, f64::max);
-    let mut ranked: Vec<Ranked> =
-        candidates.into_iter().map(|candidate| score(cue, candidate, best, now)).collect();
-    sort(&mut ranked);
-    ranked
+/// Scores, sorts, and reads the best; equal scores are ordered by number, so that the order never
+/// depends on luck.
+pub(crate) fn rank(
+    reader: &Reader,
+    cue: &Cue,
+    found: &Found,
+    now: Timestamp,
+    n_max: usize,
+) -> Result<Vec<Ranked>> {
+    let scored: Vec<Scored> = (found.evidence.iter())
+        .map(|(number, evidence)| score(cue, *number, evidence, &found.scale, now))
+        .collect();
+    let mut order = spread_over_sessions(scored);
+    order.truncate(n_max);
+    let numbers: Vec<MemoryNumber> = order.iter().map(|scored| scored.number).collect();
+    let mut memories: BTreeMap<MemoryNumber, Memory> =
+        reader.numbered(&numbers)?.into_iter().collect();
+    let ranked = order.into_iter().filter_map(|scored| {
+        let memory = memories.remove(&scored.number)?;
+        Some(Ranked { memory, score: scored.score, reason: scored.reason })
+    });
+    Ok(ranked.collect())
 }
 
-fn score(cue: &Cue, candidate: Candidate, best_bm25: f64, now: Timestamp) -> Ranked {
-    let Candidate { memory, bm25 } = candidate;
-    let lexical = bm25 / best_bm25;
-    let recency = match cue.mode {
-        CueMode::Verbatim => 0.0,
-        CueMode::Concept => RECENCY_WEIGHT * freshness(&memory, now),
-    };
-    let coverage = COVERAGE_WEIGHT * coverage(cue, &memory);
-    let mut score = lexical + coverage + recency;
-    let mut reason = format!("lexical {lexical:.3} (bm25 {bm25:.2}) + coverage {coverage:.3}");
-    if 0.0 < recency {
+/// Tells whether nothing found is likely to be what was asked for.
+pub(crate) fn is_doubtful(found: &Found) -> bool {
+    let Scale { information, .. } = found.scale;
+    !found.evidence.values().any(|evidence| {
+        DOUBTFUL_COVERAGE
+            <= f64::from(
+                evidence.bm25.max(evidence.scene * 0.5) / information.max(f32::MIN_POSITIVE),
+            )
+            || DOUBTFUL_DEVIATIONS <= deviations(evidence, &found.scale).unwrap_or(0.0)
+    })
+}
+
+/// What speaks for a memory by itself: its meaning and its words.
+pub(crate) fn match_score(evidence: &Evidence, scale: &Scale) -> f64 {
+    MEANING_WEIGHT * deviations(evidence, scale).unwrap_or(0.0) + of_best(evidence.bm25, scale)
+}
+
+struct Scored {
+    number: MemoryNumber,
+    session: u32,
+    score: f64,
+    reason: String,
+}
+
+fn score(
+    cue: &Cue,
+    number: MemoryNumber,
+    evidence: &Evidence,
+    scale: &Scale,
+    now: Timestamp,
+) -> Scored {
+    let words = of_best(evidence.bm25, scale);
+    let scene = SCENE_WEIGHT * of_best(evidence.scene, scale);
+    let mut score = words + scene;
+    let mut reason = format!("words {words:.3} (bm25 {:.2}) + scene {scene:.3}", evidence.bm25);
+    if let (Some(cosine), Some(deviations)) = (evidence.cosine, deviations(evidence, scale)) {
+        let meaning = MEANING_WEIGHT * deviations;
+        score += meaning;
+        reason = format!("meaning {meaning:.3} (cosine {cosine:.2}) + {reason}");
+    }
+    let age_days = age_days(evidence, now);
+    if cue.mode == CueMode::Concept {
+        let recency = RECENCY_WEIGHT / (1.0 + (age_days * RECENCY_STEPS_PER_DAY).ln_1p());
+        score += recency;
         reason.push_str(&format!(" + recency {recency:.3}"));
     }
-    if memory.valid_to.is_some_and(|until| until <= now) {
+    if let Some(days) = &cue.days {
+        let at = Timestamp::from_millisecond(evidence.turn_at_ms).unwrap_or(now);
+        let date = DATE_WEIGHT * (1.0 - days.distance(at) / DATE_REACH_DAYS).max(0.0);
+        score += date;
+        reason.push_str(&format!(" + date {date:.3}"));
+    }
+    if evidence.ended_at_ms.is_some_and(|ended| ended <= now.as_millisecond()) {
         score *= STALE_FACTOR;
         reason.push_str(" × 0.5 · stale");
     }
-    Ranked { memory, score, reason }
+    Scored { number, session: evidence.session, score, reason }
 }
 
-/// The share of the cue's words that stand in the memory, in whatever form.
-#[expect(clippy::cast_precision_loss, reason = "a few dozen words")]
-fn coverage(cue: &Cue, memory: &Memory) -> f64 {
-    if cue.words.is_empty() {
-        return 0.0;
+/// How many deviations a memory's cosine is above the mean of all.
+fn deviations(evidence: &Evidence, scale: &Scale) -> Option<f64> {
+    let (mean, deviation) = scale.cosines?;
+    Some(f64::from((evidence.cosine? - mean) / deviation.max(f32::MIN_POSITIVE)))
+}
+
+fn of_best(bm25: f32, scale: &Scale) -> f64 {
+    f64::from(bm25 / scale.bm25_best.max(f32::MIN_POSITIVE))
+}
+
+/// A time in the future counts as now.
+#[expect(clippy::cast_precision_loss, reason = "an age in days needs few digits")]
+fn age_days(evidence: &Evidence, now: Timestamp) -> f64 {
+    let age_ms = now.as_millisecond().saturating_sub(evidence.turn_at_ms).max(0);
+    age_ms as f64 / 86_400_000.0
+}
+
+/// Takes the best again and again, each time counting what its session already has.
+fn spread_over_sessions(mut scored: Vec<Scored>) -> Vec<Scored> {
+    scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
+    let mut n_taken: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut spread = Vec::with_capacity(scored.len());
+    while !scored.is_empty() {
+        let cost = |scored: &Scored| {
+            let n = n_taken.get(&scored.session).copied().unwrap_or(0);
+            REPEAT_COST * f64::from(n.min(REPEATS_MAX))
+        };
+        let mut best = (0, f64::NEG_INFINITY);
+        for (place, candidate) in scored.iter().enumerate() {
+            let worth = candidate.score - cost(candidate);
+            if best.1 < worth {
+                best = (place, worth);
+            }
+        }
+        let mut taken = scored.remove(best.0);
+        let cost = cost(&taken);
+        if 0.0 < cost {
+            taken.score = best.1;
+            taken.reason.push_str(&format!(" − session again {cost:.2}"));
+        }
+        *n_taken.entry(taken.session).or_default() += 1;
+        spread.push(taken);
     }
-    let text: String = memory.text.chars().take(COVERAGE_CHARS_MAX).collect();
-    let said = words_of(&text);
-    let is_said = |word: &&String| said.iter().any(|said| said.starts_with(stem(word)));
-    cue.words.iter().filter(is_said).count() as f64 / cue.words.len() as f64
-}
-
-/// The beginning that the forms of a word share, roughly; short words have one form.
-fn stem(word: &str) -> &str {
-    let n_chars = word.chars().count();
-    if n_chars <= 4 {
-        return word;
-    }
-    let end = word.char_indices().nth(n_chars - 2).map_or(word.len(), |(end, _)| end);
-    word.get(..end).unwrap_or(word)
-}
-
-/// 1 for what was said now, halving every half-life; a time in the future counts as now.
-fn freshness(memory: &Memory, now: Timestamp) -> f64 {
-    let age_days = now.duration_since(memory.turn_at).as_secs_f64() / 86_400.0;
-    0.5_f64.powf(age_days.max(0.0) / RECENCY_HALF_LIFE_DAYS)
+    spread
 }
 
 /// Puts what holds now above what it replaced, and brings it in where only the outdated wording

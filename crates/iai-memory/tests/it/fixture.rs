@@ -54,6 +54,7 @@ impl Home {
             budget_tokens,
             project: None,
             certainty: Certainty::Any,
+            as_of: None,
             n_hits_wanted: None,
         };
         self.engine.recall(&ask, now()).unwrap()
@@ -66,6 +67,7 @@ impl Home {
             budget_tokens: budget,
             project: None,
             certainty: Certainty::Any,
+            as_of: None,
             n_hits_wanted: Some(n_hits),
         };
         self.engine.recall(&ask, now()).unwrap()

@@ -55,8 +55,13 @@ impl Saturation {
     /// Returns a value between 0 and 1 that grows with the count and shrinks with the length.
     #[inline]
     pub(crate) fn share(self, count: u16, length: u16) -> f32 {
-        let count = f32::from(count);
-        count / (count + self.floor + self.per_word * f32::from(length))
+        self.share_of(f32::from(count), f32::from(length))
+    }
+
+    /// The same for texts that are longer than a memory may count.
+    #[inline]
+    pub(crate) fn share_of(self, count: f32, length: f32) -> f32 {
+        count / (count + self.floor + self.per_word * length)
     }
 }
 

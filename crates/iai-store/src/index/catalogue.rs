@@ -105,6 +105,27 @@ impl Catalogue {
         members.get(place.saturating_add(1)).copied().map(MemoryNumber::new)
     }
 
+    /// Returns a memory with its neighbours in the session, at most `reach` on either side, in the
+    /// order they were said.
+    pub fn around(
+        &self,
+        number: MemoryNumber,
+        reach: usize,
+    ) -> impl Iterator<Item = MemoryNumber> + '_ {
+        let scene = self.place_in_session(number).map(|(members, place)| {
+            let end = place.saturating_add(reach).saturating_add(1).min(members.len());
+            members.get(place.saturating_sub(reach)..end).unwrap_or_default()
+        });
+        scene.unwrap_or_default().iter().copied().map(MemoryNumber::new)
+    }
+
+    /// Returns all memories, the one stored last first.
+    pub fn newest_first(&self) -> impl Iterator<Item = MemoryNumber> + '_ {
+        let is_taken = |row: &usize| self.kinds.get(*row).is_some_and(|kind| *kind != NOBODY);
+        let rows = (0..self.kinds.len()).rev().filter(is_taken);
+        rows.filter_map(|row| u32::try_from(row).ok()).map(MemoryNumber::new)
+    }
+
     /// How many memories there are.
     pub fn len(&self) -> usize {
         self.members.iter().map(Vec::len).sum()
@@ -323,6 +344,8 @@ pub struct Scope {
     pub project: Option<String>,
     /// Any of these sessions, by number.
     pub sessions: Option<Vec<u32>>,
+    /// Said at this time or before, in milliseconds since 1970.
+    pub until_ms: Option<i64>,
 }
 
 impl Scope {
@@ -341,6 +364,7 @@ impl Scope {
                 && (self.roles.is_empty() || self.roles.contains(&entry.role))
                 && project.is_none_or(of_project)
                 && self.sessions.as_ref().is_none_or(|known| known.contains(&entry.session))
+                && self.until_ms.is_none_or(|until| entry.turn_at_ms <= until)
         }
     }
 }

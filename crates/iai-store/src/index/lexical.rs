@@ -144,6 +144,15 @@ impl LexicalIndex {
         search::scores(self, &Asked::of(query), numbers)
     }
 
+    /// Returns what each scene scores, its memories read as one text.
+    pub(crate) fn scene_scores(
+        &self,
+        query: &LexicalQuery,
+        scenes: &[Vec<MemoryNumber>],
+    ) -> Vec<f32> {
+        search::scene_scores(self, &Asked::of(query), scenes)
+    }
+
     /// Returns the most a memory could score.
     pub(crate) fn information(&self, query: &LexicalQuery) -> f32 {
         let totals = self.totals();

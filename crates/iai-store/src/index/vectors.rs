@@ -96,6 +96,11 @@ impl VectorIndex {
         self.codes.len()
     }
 
+    /// Returns how many memories have vectors.
+    pub fn n_memories(&self) -> usize {
+        self.present.iter().map(|bits| bits.count_ones() as usize).sum()
+    }
+
     /// Returns whether a memory has vectors.
     pub fn has(&self, number: MemoryNumber) -> bool {
         let (word, bit) = bit_of(number);

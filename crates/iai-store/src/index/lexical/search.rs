@@ -72,6 +72,80 @@ pub(super) fn scores(index: &LexicalIndex, asked: &Asked, numbers: &[MemoryNumbe
     scores
 }
 
+/// Returns what each scene scores, its memories read as one text: the words of a question are often
+/// spread over neighbouring turns.
+pub(super) fn scene_scores(
+    index: &LexicalIndex,
+    asked: &Asked,
+    scenes: &[Vec<MemoryNumber>],
+) -> Vec<f32> {
+    let terms = weighted(index, asked);
+    let mut numbers: Vec<u32> = scenes.iter().flatten().map(|number| number.get()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let counts = Counts::of(index, &terms, &numbers);
+    let texts: Vec<(Vec<f32>, f32)> = scenes.iter().map(|scene| counts.sums(scene)).collect();
+    let n_words: f32 = texts.iter().map(|(_, length)| length).sum();
+    #[expect(clippy::cast_precision_loss, reason = "a few dozen scenes")]
+    let saturation = Saturation::new((n_words / texts.len().max(1) as f32).max(1.0));
+    let score = |(sums, length): &(Vec<f32>, f32)| {
+        let shares = sums.iter().map(|count| saturation.share_of(*count, *length));
+        terms.iter().zip(shares).map(|(term, share)| term.weight * share).sum()
+    };
+    texts.iter().map(score).collect()
+}
+
+/// How often each term is in each of some memories, and how long those are.
+struct Counts<'a> {
+    numbers: &'a [u32],
+    lengths: Vec<u16>,
+    /// One row for each term.
+    rows: Vec<Vec<u16>>,
+}
+
+impl<'a> Counts<'a> {
+    /// `numbers` are sorted.
+    fn of(index: &LexicalIndex, terms: &[Weighted<'_>], numbers: &'a [u32]) -> Self {
+        let mut lengths = vec![0; numbers.len()];
+        let mut rows = vec![vec![0; numbers.len()]; terms.len()];
+        for part in index.parts() {
+            let start = numbers.partition_point(|number| *number < part.first());
+            let end = numbers.partition_point(|number| *number < part.end());
+            let inside = numbers.get(start..end).unwrap_or_default();
+            let places = || (start..end).zip(inside.iter().map(|number| number - part.first()));
+            for (place, local) in places() {
+                if let Some(length) = lengths.get_mut(place) {
+                    *length = part.length(local);
+                }
+            }
+            for (term, row) in terms.iter().zip(&mut rows) {
+                let mut probe = part.list(term.term).probe();
+                for (place, local) in places() {
+                    if let Some(count) = row.get_mut(place) {
+                        *count = probe.count_of(local);
+                    }
+                }
+            }
+        }
+        Self { numbers, lengths, rows }
+    }
+
+    /// Returns how often each term is in a scene, and how long the scene is.
+    fn sums(&self, scene: &[MemoryNumber]) -> (Vec<f32>, f32) {
+        let places: Vec<usize> = (scene.iter())
+            .filter_map(|number| self.numbers.binary_search(&number.get()).ok())
+            .collect();
+        let sum = |column: &[u16]| {
+            places
+                .iter()
+                .filter_map(|place| column.get(*place))
+                .map(|count| f32::from(*count))
+                .sum()
+        };
+        (self.rows.iter().map(|row| sum(row)).collect(), sum(&self.lengths))
+    }
+}
+
 /// The terms that are anywhere, rarest first; the order decides how sums round, so it may not
 /// depend on how memories are spread.
 fn weighted<'a>(index: &LexicalIndex, asked: &'a Asked) -> Vec<Weighted<'a>> {

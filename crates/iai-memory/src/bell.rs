@@ -1,0 +1,114 @@
+//! A bell for a thread that works behind everybody's back: it sleeps until somebody rings.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Rung by those who leave work behind, heard by the one who does it.
+#[derive(Default)]
+pub(crate) struct Bell {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    n_rings: u64,
+    n_heard: u64,
+    is_over: bool,
+}
+
+/// What the bell says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// There is work.
+    Work,
+    /// Leave now.
+    Leave,
+}
+
+impl Bell {
+    /// Says that there is work.
+    pub(crate) fn ring(&self) {
+        let mut state = self.state();
+        state.n_rings += 1;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Sends the worker away, now or before it comes.
+    pub(crate) fn end(&self) {
+        self.state().is_over = true;
+        self.changed.notify_all();
+    }
+
+    /// Tells whether the worker has to leave.
+    pub(crate) fn is_over(&self) -> bool {
+        self.state().is_over
+    }
+
+    /// Sleeps until the bell rings.
+    pub(crate) fn wait(&self) -> Call {
+        let is_idle = |state: &mut State| state.n_rings == state.n_heard && !state.is_over;
+        let state = self.changed.wait_while(self.state(), is_idle);
+        hear(state.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// After a ring, waits until it has been quiet for so long; a bell that never stops ringing is
+    /// heard after `n_waits_max` times that.
+    pub(crate) fn wait_for_quiet(&self, quiet: Duration, n_waits_max: u32) -> Call {
+        for _ in 0..n_waits_max {
+            let state = self.state();
+            let (n_rings, is_over) = (state.n_rings, state.is_over);
+            let is_same = |state: &mut State| state.n_rings == n_rings && !state.is_over;
+            let waited = self.changed.wait_timeout_while(state, quiet, is_same);
+            let is_quiet = waited.unwrap_or_else(PoisonError::into_inner).1.timed_out();
+            if is_over || is_quiet {
+                break;
+            }
+        }
+        hear(self.state())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn hear(mut state: MutexGuard<'_, State>) -> Call {
+    state.n_heard = state.n_rings;
+    if state.is_over { Call::Leave } else { Call::Work }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_before_the_wait_is_heard_once() {
+        let bell = Bell::default();
+        bell.ring();
+        bell.ring();
+        assert_eq!(bell.wait(), Call::Work);
+        bell.end();
+        assert_eq!(bell.wait(), Call::Leave);
+        assert_eq!(bell.wait_for_quiet(Duration::from_secs(60), 3), Call::Leave);
+        assert!(bell.is_over());
+    }
+
+    #[test]
+    fn a_sleeper_is_woken() {
+        let bell = Bell::default();
+        std::thread::scope(|scope| {
+            let heard = scope.spawn(|| bell.wait());
+            bell.ring();
+            assert_eq!(heard.join().unwrap(), Call::Work);
+        });
+    }
+
+    #[test]
+    fn quiet_comes_at_last() {
+        let bell = Bell::default();
+        bell.ring();
+        assert_eq!(bell.wait_for_quiet(Duration::from_millis(1), 1000), Call::Work);
+    }
+}
