@@ -1,8 +1,8 @@
 -- Embeddings: the models that made them, the vectors, and their sign codes packed for loading.
 --
 -- A `place` is model << 48 | memory number << 16 | part, so that one integer key finds a vector.
--- WITHOUT ROWID would put whole vectors into the inner pages of the tree and make it six levels
--- deep; keyed by rowid it has three, and the inner two fit the smallest cache.
+-- WITHOUT ROWID would put whole vectors into the inner pages of the tree. Of 100,000 vectors, 200
+-- then cost 367 page reads through a small cache instead of 193, and each is a decryption.
 
 CREATE TABLE embedding_model (
     number       INTEGER PRIMARY KEY CHECK (number BETWEEN 1 AND 32767),

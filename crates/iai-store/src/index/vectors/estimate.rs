@@ -3,31 +3,45 @@
 
 /// For each byte of a code, the sum of the cue's components under every pattern of signs.
 pub(super) struct Estimator {
-    sums: Vec<[i32; 256]>,
+    /// By word of the code, then by byte of the word.
+    sums: Vec<[[i32; 256]; WORD_BYTES]>,
 }
 
 const BYTE_BITS: usize = 8;
+const WORD_BYTES: usize = size_of::<u64>();
 
 impl Estimator {
     pub(super) fn new(cue: &[i16]) -> Self {
-        Self { sums: cue.chunks(BYTE_BITS).map(sums).collect() }
+        let of_word = |cue: &[i16]| {
+            let mut bytes = cue.chunks(BYTE_BITS);
+            // A cue may end within a word; its codes are clear from there on.
+            std::array::from_fn(|_| sums(bytes.next().unwrap_or_default()))
+        };
+        Self { sums: cue.chunks(BYTE_BITS * WORD_BYTES).map(of_word).collect() }
     }
 
     /// Returns the sum of the cue's components, each with the sign the code gives it; higher is
     /// nearer.
     pub(super) fn estimate(&self, code: &[u64]) -> i32 {
-        let bytes = code.iter().flat_map(|word| word.to_le_bytes());
-        let found = self.sums.iter().zip(bytes);
-        found.filter_map(|(sums, byte)| sums.get(usize::from(byte))).sum()
+        let mut estimate = 0;
+        for (sums, word) in self.sums.iter().zip(code) {
+            for (sums, byte) in sums.iter().zip(word.to_le_bytes()) {
+                estimate += sums.get(usize::from(byte)).copied().unwrap_or_default();
+            }
+        }
+        estimate
     }
 }
 
 fn sums(cue: &[i16]) -> [i32; 256] {
     let mut sums = [0; 256];
-    for (pattern, sum) in (0_u32..).zip(&mut sums) {
-        *sum = (cue.iter().zip(0..))
-            .map(|(value, bit)| i32::from(*value) * if pattern >> bit & 1 == 1 { 1 } else { -1 })
-            .sum();
+    // Each component doubles the patterns: those known so far lose it, their copies gain it.
+    for (value, bit) in cue.iter().map(|value| i32::from(*value)).zip(0..) {
+        let (known, copies) = sums.split_at_mut(1 << bit);
+        for (sum, copy) in known.iter_mut().zip(copies) {
+            *copy = *sum + value;
+            *sum -= value;
+        }
     }
     sums
 }
@@ -41,8 +55,11 @@ mod tests {
         #[test]
         fn an_estimate_is_the_sum_of_signed_components(
             cue in prop::collection::vec(-32767_i16..=32767, 128..=192),
-            code in prop::array::uniform3(any::<u64>()),
+            mut code in prop::array::uniform3(any::<u64>()),
         ) {
+            for at in cue.len()..192 {
+                code[at / 64] &= !(1 << (at % 64));
+            }
             let expect: i32 = (cue.iter().zip(0..))
                 .map(|(value, at)| {
                     let is_set = code[at / 64] >> (at % 64) & 1 == 1;

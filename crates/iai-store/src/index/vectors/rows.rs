@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, params};
 
 use super::codes::{Codes, Unpacked};
 use super::place::{self, Place};
@@ -101,16 +101,23 @@ pub(super) fn load(connection: &Connection, model: &Model) -> rusqlite::Result<C
     Ok(codes)
 }
 
-/// A statement that reads one vector after another by place.
-pub(super) struct Vectors<'a>(CachedStatement<'a>);
+/// A statement that reads one vector after another by place, all in one view of the store.
+pub(super) struct Vectors<'a> {
+    statement: CachedStatement<'a>,
+    /// Without a transaction every single read would lock the store and let it go.
+    _view: Option<Transaction<'a>>,
+}
 
 impl<'a> Vectors<'a> {
     pub(super) fn new(connection: &'a Connection) -> rusqlite::Result<Self> {
-        connection
-            .prepare_cached(
+        // A writer asking in the middle of its own transaction has a view already.
+        let is_outside = connection.is_autocommit();
+        Ok(Self {
+            statement: connection.prepare_cached(
                 "SELECT components FROM vector WHERE place BETWEEN ? AND ? ORDER BY place",
-            )
-            .map(Self)
+            )?,
+            _view: is_outside.then(|| connection.unchecked_transaction()).transpose()?,
+        })
     }
 
     /// Calls `see` with each vector in a range of keys.
@@ -119,7 +126,7 @@ impl<'a> Vectors<'a> {
         keys: &RangeInclusive<i64>,
         mut see: impl FnMut(&[u8]) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
-        let mut rows = self.0.query([keys.start(), keys.end()])?;
+        let mut rows = self.statement.query([keys.start(), keys.end()])?;
         while let Some(row) = rows.next()? {
             see(row.get_ref(0)?.as_blob()?)?;
         }
