@@ -1,19 +1,20 @@
-//! Prints figures of the release binary. Nothing here passes or fails: machines differ.
+//! Prints figures of the release binary, which measures itself. Nothing here passes or fails:
+//! machines differ.
 
-mod footprint;
-mod handshake;
-mod hook;
-mod import;
+use std::process::Command;
+use std::time::Duration;
 
-use std::ffi::OsString;
+use crate::{process, repository, settings};
 
-use crate::{product::Product, repository, settings};
+const DEADLINE: Duration = Duration::from_mins(60);
+/// How much history `bench import` takes in.
+const N_IMPORTED: &str = "50000";
 
 /// Which figures, and over how many runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bench {
-    Hook { n_runs: u32 },
-    Mcp { n_runs: u32 },
+    Hook { n_runs: Option<u32> },
+    Mcp { n_runs: Option<u32> },
     Footprint,
     Import,
 }
@@ -26,8 +27,8 @@ impl Bench {
             _ => return None,
         };
         match (what, n_runs) {
-            ("hook", n_runs) => Some(Self::Hook { n_runs: n_runs.unwrap_or(hook::N_RUNS) }),
-            ("mcp", n_runs) => Some(Self::Mcp { n_runs: n_runs.unwrap_or(handshake::N_RUNS) }),
+            ("hook", n_runs) => Some(Self::Hook { n_runs }),
+            ("mcp", n_runs) => Some(Self::Mcp { n_runs }),
             ("footprint", None) => Some(Self::Footprint),
             ("import", None) => Some(Self::Import),
             _ => None,
@@ -36,33 +37,26 @@ impl Bench {
 }
 
 pub(crate) fn run(bench: Bench) -> Result<(), String> {
-    let binary = repository::build_release()?;
+    let mut command = process::command(repository::build_release()?);
+    command.arg("bench");
     match bench {
-        Bench::Hook { n_runs } => hook::run(&binary, n_runs),
-        Bench::Mcp { n_runs } => handshake::run(&binary, n_runs),
-        Bench::Footprint => footprint::run(&binary),
-        Bench::Import => import::run(&binary),
+        Bench::Hook { n_runs } => repeat(&mut command, "hook", n_runs, "IAI_PYTHON_CLI"),
+        Bench::Mcp { n_runs } => repeat(&mut command, "mcp", n_runs, "IAI_NODE_WRAPPER"),
+        Bench::Footprint => drop(command.arg("footprint")),
+        Bench::Import => drop(command.args(["ingest", "--n", N_IMPORTED])),
     }
+    let finished = process::finish(command, DEADLINE)?;
+    finished.status.success().then_some(()).ok_or("the bench failed; see above".to_owned())
 }
 
-/// One of the programs measured side by side, in a throw-away home of its own.
-struct Contender {
-    name: &'static str,
-    product: Product,
-}
-
-impl Contender {
-    fn ours(binary: &std::path::Path) -> Result<Self, String> {
-        Self::new("iai-mcp", &[binary.as_os_str().to_owned()])
+/// Adds the number of runs, and the program whose command line is in `variable` beside ours.
+fn repeat(command: &mut Command, what: &str, n_runs: Option<u32>, variable: &str) {
+    command.arg(what);
+    if let Some(n_runs) = n_runs {
+        command.args(["--runs", &n_runs.to_string()]);
     }
-
-    /// Returns the program whose command line is in `variable`, if there is one.
-    fn from_environment(name: &'static str, variable: &str) -> Result<Option<Self>, String> {
-        settings::command_line(variable).map(|program| Self::new(name, &program)).transpose()
-    }
-
-    fn new(name: &'static str, program: &[OsString]) -> Result<Self, String> {
-        Ok(Self { name, product: Product::in_throw_away_home(program)? })
+    if let Some(line) = settings::command_line(variable) {
+        command.arg("--beside").arg(line.join(std::ffi::OsStr::new(" ")));
     }
 }
 
@@ -73,9 +67,9 @@ mod tests {
     #[test]
     fn words_name_a_bench() {
         let cases: &[(&[&str], Option<Bench>)] = &[
-            (&["hook"], Some(Bench::Hook { n_runs: 200 })),
-            (&["mcp"], Some(Bench::Mcp { n_runs: 50 })),
-            (&["mcp", "--runs", "3"], Some(Bench::Mcp { n_runs: 3 })),
+            (&["hook"], Some(Bench::Hook { n_runs: None })),
+            (&["mcp"], Some(Bench::Mcp { n_runs: None })),
+            (&["mcp", "--runs", "3"], Some(Bench::Mcp { n_runs: Some(3) })),
             (&["footprint"], Some(Bench::Footprint)),
             (&["footprint", "--runs", "3"], None),
             (&["import"], Some(Bench::Import)),
@@ -87,5 +81,13 @@ mod tests {
         for (words, want) in cases {
             assert_eq!(Bench::parse(words), *want, "{words:?}");
         }
+    }
+
+    #[test]
+    fn runs_are_handed_on() {
+        let mut command = process::command("iai-mcp");
+        repeat(&mut command, "hook", Some(3), "IAI_NO_SUCH_VARIABLE");
+        let words: Vec<_> = command.get_args().collect();
+        assert_eq!(words, ["hook", "--runs", "3"]);
     }
 }

@@ -1,37 +1,6 @@
-//! Numbers as people read them: percentiles, milliseconds, megabytes, ratios.
+//! Numbers as people read them: milliseconds, megabytes, columns.
 
 use std::time::Duration;
-
-/// Wall times of one thing done many times.
-#[derive(Default)]
-pub(crate) struct Times(Vec<Duration>);
-
-impl Times {
-    pub(crate) fn push(&mut self, took: Duration) {
-        self.0.push(took);
-    }
-
-    /// Returns the value that `percent` of all times do not exceed (nearest rank).
-    pub(crate) fn percentile(&self, percent: usize) -> Option<Duration> {
-        let mut sorted = self.0.clone();
-        sorted.sort();
-        let rank = (sorted.len() * percent).div_ceil(100).max(1);
-        sorted.get(rank - 1).copied()
-    }
-
-    /// Returns `p50 / p95 / p99` in milliseconds.
-    pub(crate) fn summary(&self) -> String {
-        let part = |percent| self.percentile(percent).map_or("none".to_owned(), milliseconds);
-        format!("p50 {}, p95 {}, p99 {}, n {}", part(50), part(95), part(99), self.0.len())
-    }
-}
-
-/// Returns how many times longer the middle of `theirs` is than the middle of `ours`.
-pub(crate) fn ratio(ours: &Times, theirs: &Times) -> Option<String> {
-    let ours = ours.percentile(50)?.as_secs_f64();
-    let theirs = theirs.percentile(50)?.as_secs_f64();
-    (ours > 0.0).then(|| format!("{:.1}x", theirs / ours))
-}
 
 pub(crate) fn milliseconds(took: Duration) -> String {
     format!("{:.2} ms", took.as_secs_f64() * 1000.0)
@@ -58,30 +27,12 @@ pub(crate) fn table(rows: &[(String, String)]) -> String {
 mod tests {
     use super::*;
 
-    fn times(milliseconds: impl IntoIterator<Item = u64>) -> Times {
-        Times(milliseconds.into_iter().map(Duration::from_millis).collect())
-    }
-
-    #[test]
-    fn percentiles_are_nearest_ranks() {
-        let cases: &[(u64, usize, u64)] =
-            &[(1, 50, 1), (1, 99, 1), (100, 50, 50), (100, 95, 95), (100, 99, 99), (3, 50, 2)];
-        for &(n, percent, want) in cases {
-            let got = times((1..=n).rev()).percentile(percent);
-            assert_eq!(got, Some(Duration::from_millis(want)), "p{percent} of {n}");
-        }
-        assert_eq!(times([]).percentile(50), None);
-    }
-
     #[test]
     fn numbers_read_well() {
         assert_eq!(milliseconds(Duration::from_micros(1234)), "1.23 ms");
         assert_eq!(megabytes(12_345_678), "12.3 MB");
         assert_eq!(or_unknown(Some(5), " KiB"), "5 KiB");
         assert_eq!(or_unknown(None::<u64>, " KiB"), "not measured on this system");
-        assert_eq!(ratio(&times([2]), &times([30])), Some("15.0x".to_owned()));
-        assert_eq!(ratio(&times([]), &times([30])), None);
-        assert_eq!(times([1, 2]).summary(), "p50 1.00 ms, p95 2.00 ms, p99 2.00 ms, n 2");
     }
 
     #[test]

@@ -32,18 +32,9 @@ pub(crate) fn pause(duration: Duration) {
 /// Runs `command` to its end; after `deadline` it is killed and that is the error.
 ///
 /// What goes to a pipe is collected; the caller decides about pipes on `command`.
-pub(crate) fn finish(command: Command, deadline: Duration) -> Result<Finished, String> {
-    finish_with_input(command, Stdio::null(), deadline)
-}
-
-/// Runs `command` on this input.
-pub(crate) fn finish_with_input(
-    mut command: Command,
-    input: Stdio,
-    deadline: Duration,
-) -> Result<Finished, String> {
+pub(crate) fn finish(mut command: Command, deadline: Duration) -> Result<Finished, String> {
     let name = command.get_program().to_string_lossy().into_owned();
-    command.stdin(input);
+    command.stdin(Stdio::null());
     let begin = Instant::now();
     let child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
     let pid = child.id();

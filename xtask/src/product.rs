@@ -107,25 +107,6 @@ impl Product {
         Ok(finished.took)
     }
 
-    /// Fires the hook of an event with this payload, and returns the wall time of that process.
-    pub(crate) fn fire_hook(&self, event: &str, payload: &Path) -> Result<Duration, String> {
-        let input = std::fs::File::open(payload)
-            .map_err(|error| format!("cannot open {}: {error}", payload.display()))?;
-        let mut command = self.command(&["hook", event, "--host", "claude"]);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let finished = process::finish_with_input(command, input.into(), CAPTURE_DEADLINE)?;
-        check("hook", &finished)?;
-        Ok(finished.took)
-    }
-
-    /// Returns a path inside the throw-away home; in a real home nothing of ours is written.
-    pub(crate) fn scratch(&self, name: &str) -> Option<PathBuf> {
-        match &self.home {
-            Home::ThrowAway(folder) => Some(folder.join(name)),
-            Home::Real => None,
-        }
-    }
-
     /// Waits until `is_stored` accepts the daemon's status.
     pub(crate) fn wait_stored(
         &mut self,

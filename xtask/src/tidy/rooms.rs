@@ -38,6 +38,11 @@ const BARRED: &[Barred] = &[
     Barred { room: "crates/iai-mcp/src/mcp", names: &["crate::daemon"], except: &[] },
     Barred { room: "crates/iai-mcp/src/web", names: &["crate::daemon"], except: &[] },
     Barred {
+        room: "crates/iai-mcp/src/bench",
+        names: &["crate::daemon", "crate::mcp", "crate::cli", "tokio"],
+        except: &[],
+    },
+    Barred {
         room: "crates/iai-mcp/src/cli",
         names: &["crate::daemon"],
         except: &["crate::daemon::run"],

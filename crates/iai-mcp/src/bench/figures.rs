@@ -13,6 +13,10 @@ impl Times {
         self.0.push(took);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns a percentile in milliseconds, for a JSON document.
     pub(super) fn milliseconds(&self, percent: usize) -> Option<f64> {
         self.percentile(percent).map(|took| (took.as_secs_f64() * 1e6).round() / 1e3)

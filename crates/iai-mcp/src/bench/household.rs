@@ -68,10 +68,6 @@ impl Household {
         self.folder.join(name)
     }
 
-    pub(super) fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
     pub(super) fn client(&self) -> Client {
         Client::new(self.settings.clone())
     }
@@ -152,7 +148,7 @@ impl Household {
         let sizes = entries.filter_map(|entry| {
             // A lent model is a link, and not of this store.
             let metadata = entry.path().symlink_metadata().ok()?;
-            metadata.is_file().then(|| metadata.len())
+            metadata.is_file().then_some(metadata.len())
         });
         sizes.sum()
     }

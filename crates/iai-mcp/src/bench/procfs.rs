@@ -6,22 +6,22 @@ use std::fs;
 pub(super) const TICKS_PER_SECOND: u64 = 100;
 
 /// Returns the resident memory of `pid` in KiB.
-pub(super) fn resident_kib(pid: u64) -> Option<u64> {
+pub(super) fn resident_kib(pid: u32) -> Option<u64> {
     status_number(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "VmRSS:")
 }
 
 /// Returns the number of threads of `pid`.
-pub(super) fn n_threads(pid: u64) -> Option<u64> {
+pub(super) fn n_threads(pid: u32) -> Option<u64> {
     status_number(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "Threads:")
 }
 
 /// Returns the number of files `pid` holds open.
-pub(super) fn n_open_files(pid: u64) -> Option<usize> {
+pub(super) fn n_open_files(pid: u32) -> Option<usize> {
     Some(fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count())
 }
 
 /// Returns the processor time of `pid`, user and system, in ticks.
-pub(super) fn own_ticks(pid: u64) -> Option<u64> {
+pub(super) fn own_ticks(pid: u32) -> Option<u64> {
     ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?, Whose::Own)
 }
 

@@ -6,8 +6,11 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::output::Output;
-use crate::bench::{self, Format, RecallBench, Report, Source};
+use crate::bench::{self, Format, RecallBench, Report, Sheet, Source};
 use crate::settings::Settings;
+
+const HOOK_RUNS: u32 = 200;
+const MCP_RUNS: u32 = 50;
 
 #[derive(Subcommand)]
 pub(super) enum BenchCommand {
@@ -19,6 +22,38 @@ pub(super) enum BenchCommand {
     Locomo(FileArguments),
     /// Score a ranking file again, from the file and the data alone
     Score(ScoreArguments),
+    /// How long recall takes over a made-up history: cold, warm, through MCP, while turns come in
+    Latency {
+        /// How many turns; several sizes are separated by commas
+        #[arg(long, value_name = "TURNS", value_delimiter = ',', default_values_t = [10_000])]
+        n: Vec<usize>,
+    },
+    /// How fast history is taken in
+    Ingest {
+        /// How many turns
+        #[arg(long, value_name = "TURNS", default_value_t = 10_000)]
+        n: usize,
+    },
+    /// What a hook costs its host, with the daemon down and up
+    Hook(RepeatArguments),
+    /// What a session costs: the start of an MCP process, its first and second recall
+    Mcp(RepeatArguments),
+    /// What a daemon takes from its machine
+    Footprint {
+        /// How many turns are stored
+        #[arg(long, value_name = "TURNS", default_value_t = 1000)]
+        n: usize,
+    },
+}
+
+#[derive(Args)]
+pub(super) struct RepeatArguments {
+    /// How often; a hook 200 times, an MCP process 50 times
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+    /// Another program's command line, measured in the same loop
+    #[arg(long, value_name = "COMMAND")]
+    beside: Option<String>,
 }
 
 #[derive(Args)]
@@ -85,6 +120,21 @@ pub(super) fn run(
             let source = Source::new(&given.data, given.format);
             Ok(show(&bench::score_again(&given.file, &source)?, output))
         }
+        BenchCommand::Latency { n } => latency(n, settings, output),
+        BenchCommand::Ingest { n } => Ok(show_sheets(&[bench::ingest(settings, *n)?], output)),
+        BenchCommand::Hook(given) => {
+            let n_runs = given.runs.unwrap_or(HOOK_RUNS);
+            let sheet = bench::hook(settings, n_runs, given.beside.as_deref())?;
+            Ok(show_sheets(&[sheet], output))
+        }
+        BenchCommand::Mcp(given) => {
+            let n_runs = given.runs.unwrap_or(MCP_RUNS);
+            let sheet = bench::handshake(settings, n_runs, given.beside.as_deref())?;
+            Ok(show_sheets(&[sheet], output))
+        }
+        BenchCommand::Footprint { n } => {
+            Ok(show_sheets(&[bench::footprint(settings, *n)?], output))
+        }
     }
 }
 
@@ -110,5 +160,23 @@ fn recall(
 
 fn show(report: &Report, output: &Output) -> ExitCode {
     output.show(&report.document(), |_| report.text());
+    ExitCode::SUCCESS
+}
+
+fn latency(sizes: &[usize], settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
+    let progress = |text: &str| output.progress(text);
+    let sheets: anyhow::Result<Vec<Sheet>> =
+        sizes.iter().map(|n_turns| bench::latency(settings, *n_turns, &progress)).collect();
+    output.end_progress();
+    Ok(show_sheets(&sheets?, output))
+}
+
+/// One sheet is one document; several are a list.
+fn show_sheets(sheets: &[Sheet], output: &Output) -> ExitCode {
+    let told = match sheets {
+        [only] => only.document(),
+        several => several.iter().map(Sheet::document).collect(),
+    };
+    output.show(&told, |_| sheets.iter().map(Sheet::text).collect::<Vec<_>>().join("\n"));
     ExitCode::SUCCESS
 }

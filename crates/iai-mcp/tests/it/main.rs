@@ -10,6 +10,7 @@
 mod support;
 
 mod bad_input;
+mod bench;
 mod cli;
 mod crash;
 mod daemon;

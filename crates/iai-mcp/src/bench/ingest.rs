@@ -1,0 +1,87 @@
+//! How fast history is taken in: a made-up home full of transcripts, imported, again, and proved.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use super::figures::{megabytes, or_unknown};
+use super::household::Household;
+use super::process;
+use super::procfs;
+use super::sheet::Sheet;
+use super::synthetic;
+use crate::fields::Fields as _;
+use crate::settings::Settings;
+
+const TURNS_PER_FILE: usize = 1000;
+const LIMIT: Duration = Duration::from_hours(2);
+
+/// Imports a made-up history of `n_turns`, waits for its vectors, imports it again, proves it.
+pub(crate) fn run(settings: &Settings, n_turns: usize) -> anyhow::Result<Sheet> {
+    let mut household = Household::new(settings)?;
+    let folder = household.path(".claude/projects/-bench");
+    write_history(&folder, n_turns).context("writing the made-up history")?;
+    household.start_daemon()?;
+    let mut runs = Vec::new();
+    let mut indexing = Duration::ZERO;
+    for (name, words) in [
+        ("import", &["import"][..]),
+        ("import again", &["import"]),
+        ("verify --transcripts", &["verify", "--transcripts"]),
+    ] {
+        let finished = process::finish(household.command(words)?, Stdio::null(), LIMIT)?;
+        runs.push((name, finished.check(name)?.took));
+        if name == "import" {
+            indexing = runs.last().map_or(Duration::ZERO, |(_, took)| *took);
+            indexing += household.wait_indexed()?;
+        }
+    }
+    let status = household.status()?;
+    let mut sheet = Sheet::new(format!("taking in {n_turns} turns of 60 words"), &status);
+    for (name, took) in runs {
+        add_rate(&mut sheet, name, n_turns, took);
+    }
+    if status.at("embedding_model").is_string() {
+        add_rate(&mut sheet, "import until every turn has its vector", n_turns, indexing);
+    }
+    let resident = household.daemon_pid().and_then(procfs::resident_kib).map(|kib| kib * 1024);
+    let shown = or_unknown(resident.map(megabytes), "");
+    sheet.add("daemon memory afterwards (RSS)", shown, resident);
+    let n_bytes = household.n_stored_bytes();
+    sheet.add("store on disk", megabytes(n_bytes), n_bytes);
+    Ok(sheet)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a count of turns")]
+fn add_rate(sheet: &mut Sheet, name: &str, n_turns: usize, took: Duration) {
+    let seconds = took.as_secs_f64();
+    let rate = n_turns as f64 / seconds.max(f64::MIN_POSITIVE);
+    let value = json!({"seconds": seconds, "turns_per_second": rate.round()});
+    sheet.add(name, format!("{seconds:.2} s, {rate:.0} turns/s"), value);
+}
+
+/// Writes sessions as Claude Code does.
+fn write_history(folder: &Path, n_turns: usize) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for first in (0..n_turns).step_by(TURNS_PER_FILE) {
+        let mut lines = String::new();
+        for n in first..n_turns.min(first + TURNS_PER_FILE) {
+            writeln!(lines, "{}", transcript_line(n, first)).map_err(std::io::Error::other)?;
+        }
+        std::fs::write(folder.join(format!("s{first}.jsonl")), lines)?;
+    }
+    Ok(())
+}
+
+fn transcript_line(n: usize, session: usize) -> Value {
+    let event = synthetic::turn(n).event;
+    json!({
+        "type": event.role, "uuid": event.uuid, "sessionId": format!("s{session}"),
+        "timestamp": event.turn_ts, "cwd": "/home/dev/bench",
+        "message": {"role": event.role, "content": event.text},
+    })
+}
