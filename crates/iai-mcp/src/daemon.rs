@@ -8,6 +8,7 @@ pub(crate) mod handlers;
 mod launchd;
 mod lifecycle;
 mod listen;
+mod models;
 mod opening;
 mod singleton;
 mod watch;
@@ -166,6 +167,7 @@ impl House {
         }
         if let Some(opened) = self.store.now() {
             opened.engine.stop_tending();
+            opened.engine.stop_embedding();
             let why = json!({"why": format!("{why:?}")});
             if let Err(error) = opened.engine.record_event("daemon_stopped", why, clock::now()) {
                 tracing::warn!(%error, "leaving without a note");
@@ -244,6 +246,11 @@ fn answerer(
             Ok(json!({"ok": true}))
         }
         "spool_drain" => drain_named(&*store.wait()?, &face, &call.params),
+        "model_use" => {
+            let name = call.params.get("name").and_then(Value::as_str).unwrap_or_default();
+            store.wait()?.models.use_model(name)
+        }
+        "model_status" => Ok(store.wait()?.models.show()),
         "turns_check_file" => check_file(&*store.wait()?, &home, &call.params),
         "spool_show" => {
             let name = spool_name(&call.params)?;

@@ -55,6 +55,11 @@ impl MemoryEngine {
         Ok(self.index.shared.with(ask).expect("an index that was loaded stays loaded"))
     }
 
+    /// Returns how many memories the index knows, if it is loaded.
+    pub(crate) fn n_indexed(&self) -> Option<usize> {
+        self.index.shared.with(|index| index.catalogue().len())
+    }
+
     /// Stores one segment that is due; false when none is.
     pub fn tend_index(&self) -> Result<bool> {
         let _one_at_a_time = self.index.tending.lock().unwrap_or_else(PoisonError::into_inner);

@@ -135,21 +135,21 @@ impl MemoryEngine {
         Ok(())
     }
 
-    /// Says how far the lane is; cheap.
-    pub fn meaning_status(&self) -> Result<MeaningStatus> {
-        let n_memories = self.with_index(|index| index.catalogue().len())?;
+    /// Says how far the lane is: cheap, and without waiting for anything to be loaded.
+    pub fn meaning_status(&self) -> MeaningStatus {
+        let n_memories = self.n_indexed().unwrap_or(0);
         let lanes = self.meaning.read();
         let name = |lane: &Option<Lane>| lane.as_ref().map(|lane| lane.name().to_owned());
         let pending = |lane: &Option<Lane>| {
-            lane.as_ref()
-                .map_or(0, |lane| n_memories.saturating_sub(lane.index.n_memories()) as u64)
+            let n_known = lane.as_ref().map_or(n_memories, |lane| lane.index.n_memories());
+            n_memories.saturating_sub(n_known) as u64
         };
-        Ok(MeaningStatus {
+        MeaningStatus {
             model: name(&lanes.serving),
             pending: pending(&lanes.serving),
             next_model: name(&lanes.filling),
             next_pending: pending(&lanes.filling),
-        })
+        }
     }
 
     /// Gives memories their vectors as they come in, until [`Self::stop_embedding`]. The caller is

@@ -147,24 +147,34 @@ impl MemoryEngine {
         }
         self.read(|reader| {
             let found = candidates::find(self, reader, &cue, ask)?;
-            let is_doubtful = rank::is_doubtful(&found);
-            if is_doubtful && ask.certainty == Certainty::OnlyConfident {
+            if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {
                 return Ok(pack::nothing(&cue, "low_confidence", "nothing is known about this"));
             }
             let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted);
             let ranked = rank::rank(reader, &cue, &found, now, room.n_hits_max())?;
             let context = candidates::supersession(reader, &ranked)?;
             let ranked = rank::put_successors_first(ranked, &context);
-            let mut answer = pack::pack(&cue, ranked, &context, room);
-            if found.is_second_best && !answer.hits.is_empty() {
-                answer.hints.push(pack::no_exact_match());
-            }
-            if is_doubtful && !answer.hits.is_empty() {
-                answer.hints.push(pack::low_confidence());
-            }
-            Ok(answer)
+            Ok(pack::pack(&cue, ranked, &context, room, hints(&found)))
         })
     }
+}
+
+/// What the asker should know about how the hits were found.
+fn hints(found: &candidates::Found) -> Vec<Hint> {
+    let mut hints = Vec::new();
+    if found.evidence.is_empty() {
+        return hints;
+    }
+    if found.is_second_best {
+        hints.push(pack::no_exact_match());
+    }
+    if rank::is_doubtful(found) {
+        hints.push(pack::low_confidence());
+    }
+    if !found.has_model {
+        hints.push(pack::words_only());
+    }
+    hints
 }
 
 /// Builds the hit that shows a whole memory.

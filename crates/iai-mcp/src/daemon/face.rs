@@ -2,13 +2,14 @@
 //! anything.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use iai_wire::PROTOCOL_VERSION;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::lifecycle::Phase;
+use super::models::Models;
 
 /// Shared by every thread; each lock is held for a few instructions only.
 pub(super) struct Face {
@@ -22,6 +23,8 @@ pub(super) struct Face {
     foreign: AtomicU64,
     /// Turns waiting in the spool.
     pending: AtomicU64,
+    /// Known once the store is open.
+    models: OnceLock<Arc<Models>>,
 }
 
 struct Changing {
@@ -53,7 +56,13 @@ impl Face {
             set_aside: AtomicU64::new(0),
             foreign: AtomicU64::new(0),
             pending: AtomicU64::new(0),
+            models: OnceLock::new(),
         }
+    }
+
+    /// Shows how far the models are from now on.
+    pub(super) fn show_models(&self, models: Arc<Models>) {
+        self.models.get_or_init(|| models);
     }
 
     pub(super) fn show_phase(&self, phase: Phase) {
@@ -144,6 +153,8 @@ impl Face {
             "failed": failed,
             "oldest_pending_at": oldest.map(|at| at.to_string()),
             "last_session": changing.session,
+            "model": self.models.get().map(|models| models.show()),
+            "embedding_pending": self.models.get().map_or(1, |models| models.n_pending()),
         })
     }
 

@@ -44,7 +44,9 @@ impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
         let code = match &error {
             MemoryError::BadParameter { .. } => code::BAD_PARAMS,
-            MemoryError::UnknownMemory { .. } | MemoryError::ReadOnly => code::FAILED,
+            MemoryError::UnknownMemory { .. } | MemoryError::ReadOnly | MemoryError::Embed(_) => {
+                code::FAILED
+            }
             MemoryError::Store(_) | MemoryError::WriterBroken => code::STORE,
         };
         Self::new(code, error.to_string())

@@ -16,6 +16,7 @@ use super::drain::Drainer;
 use super::face::Face;
 use super::handlers::Failure;
 use super::lifecycle::Event;
+use super::models::Models;
 use crate::clock;
 use crate::home::Home;
 use crate::settings::Settings;
@@ -27,6 +28,7 @@ const OPENING_LIMIT: Duration = Duration::from_secs(10);
 pub(super) struct Opened {
     pub(super) engine: Arc<MemoryEngine>,
     pub(super) drainer: Drainer,
+    pub(super) models: Arc<Models>,
     /// The key file, when this start made it.
     pub(super) made_key: Option<PathBuf>,
 }
@@ -103,6 +105,7 @@ pub(super) fn open_in_background(
                 Ok(opened) => {
                     // Counted before anybody can add to it.
                     show_counts(&opened, &face);
+                    face.show_models(Arc::clone(&opened.models));
                     let engine = Arc::clone(&opened.engine);
                     store.set(StoreState::Open(Arc::new(opened)));
                     events.send(Event::StoreOpened).ok();
@@ -153,7 +156,8 @@ fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Res
         clock::now(),
     )?;
     let made_key = (created == Created::StoreAndKey).then(|| settings.home.key_file());
-    Ok(Opened { engine, drainer, made_key })
+    let models = Models::start(Arc::clone(&engine), settings.home.models())?;
+    Ok(Opened { engine, drainer, models, made_key })
 }
 
 /// Names the store's files for the engine.

@@ -12,7 +12,7 @@ use super::RecallAsk;
 use super::cue::{Cue, CueMode};
 use super::rank::{self, Ranked};
 use crate::engine::MemoryEngine;
-use crate::error::Result;
+use crate::error::{MemoryError, Result};
 use crate::meaning::{Nearest, NearestAsk};
 
 /// The best of each lane that are looked at; more changed no answer on the development sets.
@@ -58,6 +58,8 @@ pub(crate) struct Found {
     pub(crate) scale: Scale,
     /// The quoted wording is nowhere; these only share its words.
     pub(crate) is_second_best: bool,
+    /// A model was there to compare meanings, or quoted words made it needless.
+    pub(crate) has_model: bool,
 }
 
 /// What the ranked memories replaced, and what replaced them.
@@ -83,13 +85,18 @@ pub(crate) fn find(
     let (numbers, nearest) = if phrased.is_empty() {
         let lexical = engine.with_index(|index| index.search(&query, &scope, LANE_MAX))?;
         let ask = NearestAsk { reader, scope: &scope, limits: LIMITS };
-        let nearest = engine.nearest(&cue.text, &ask)?;
+        // A model that fails leaves the words; its trouble is told by `status`.
+        let nearest = match engine.nearest(&cue.text, &ask) {
+            Err(MemoryError::Embed(_)) => None,
+            found => found?,
+        };
         let near =
             nearest.iter().flat_map(|nearest| nearest.hits.iter().map(|(number, _)| *number));
         (lexical.iter().map(|hit| hit.number).chain(near).collect(), nearest)
     } else {
         (phrased, None)
     };
+    let has_model = nearest.is_some() || !cue.phrases.is_empty() && !is_second_best;
     let mut evidence = words_of(engine, &query, numbers)?;
     let mut scale = Scale {
         bm25_best: evidence.values().map(|evidence| evidence.bm25).fold(0.0, f32::max),
@@ -102,7 +109,7 @@ pub(crate) fn find(
     }
     keep_promising(&mut evidence, &scale);
     add_scenes(engine, &query, &scope, &mut evidence)?;
-    Ok(Found { evidence, scale, is_second_best })
+    Ok(Found { evidence, scale, is_second_best, has_model })
 }
 
 fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {

@@ -14,8 +14,6 @@ const LINE_CHARS: usize = 80;
 const ENVELOPE_CHARS: usize = 400;
 /// What of the envelope is the protocol's and the text block's own.
 const WRAPPING_CHARS: usize = 200;
-/// What a hint may add after the hits are packed.
-const HINT_CHARS: usize = 240;
 /// Less than this of a text tells nothing.
 const EXCERPT_CHARS_MIN: usize = 40;
 const TRACE_MAX: usize = 10;
@@ -45,6 +43,16 @@ pub(crate) fn low_confidence() -> Hint {
         severity: "info",
         source_ids: Vec::new(),
         text: "nothing fits the cue well; it may never have been said".to_owned(),
+    }
+}
+
+/// Says that words were all there was to go by.
+pub(crate) fn words_only() -> Hint {
+    Hint {
+        kind: "words_only",
+        severity: "info",
+        source_ids: Vec::new(),
+        text: "no model is at work: only words were compared (`iai-mcp model install`)".to_owned(),
     }
 }
 
@@ -90,9 +98,10 @@ pub(crate) fn pack(
     ranked: Vec<Ranked>,
     context: &Supersession,
     room: Room,
+    hints: Vec<Hint>,
 ) -> RecallAnswer {
-    let mut answer = empty(cue, Vec::new());
-    let mut left = room.n_chars.saturating_sub(WRAPPING_CHARS + hint_chars(cue) + n_chars(&answer));
+    let mut answer = empty(cue, hints);
+    let mut left = room.n_chars.saturating_sub(WRAPPING_CHARS + n_chars(&answer));
     let n_hits_max = room.n_hits_max.min(ranked.len());
     let mut n_passed_over = 0;
     for ranked in ranked {
@@ -169,11 +178,6 @@ fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<Hit> {
     let end = start + hit.literal_surface.chars().count();
     hit.excerpt = Some(Excerpt { start, end, total });
     (cost(&hit) <= left).then_some(hit)
-}
-
-/// Only a cue with quotation marks can end in a hint about them.
-fn hint_chars(cue: &Cue) -> usize {
-    if cue.phrases.is_empty() { 0 } else { HINT_CHARS }
 }
 
 /// What a hit adds to the answer: its JSON, its line in the text block, its id in the trace.

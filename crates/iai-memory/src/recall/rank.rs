@@ -11,7 +11,10 @@ use super::cue::{Cue, CueMode};
 use crate::error::Result;
 
 /// What a memory gains for each deviation that its cosine is above the mean of all.
-const MEANING_WEIGHT: f64 = 0.2;
+const MEANING_WEIGHT: f64 = 0.12;
+/// Words are measured against the best match, or against this share of all that the cue's words
+/// could tell when even the best match is a poor one: the meaning then decides.
+const POOR_MATCH: f32 = 0.5;
 /// What the words of the scene count beside the words of the memory itself.
 const SCENE_WEIGHT: f64 = 0.5;
 /// What a memory said at this moment gains over one of long ago.
@@ -83,7 +86,7 @@ pub(crate) fn is_doubtful(found: &Found) -> bool {
 
 /// What speaks for a memory by itself: its meaning and its words.
 pub(crate) fn match_score(evidence: &Evidence, scale: &Scale) -> f64 {
-    MEANING_WEIGHT * deviations(evidence, scale).unwrap_or(0.0) + of_best(evidence.bm25, scale)
+    MEANING_WEIGHT * deviations(evidence, scale).unwrap_or(0.0) + measured(evidence.bm25, scale)
 }
 
 struct Scored {
@@ -100,8 +103,8 @@ fn score(
     scale: &Scale,
     now: Timestamp,
 ) -> Scored {
-    let words = of_best(evidence.bm25, scale);
-    let scene = SCENE_WEIGHT * of_best(evidence.scene, scale);
+    let words = measured(evidence.bm25, scale);
+    let scene = SCENE_WEIGHT * measured(evidence.scene, scale);
     let mut score = words + scene;
     let mut reason = format!("words {words:.3} (bm25 {:.2}) + scene {scene:.3}", evidence.bm25);
     if let (Some(cosine), Some(deviations)) = (evidence.cosine, deviations(evidence, scale)) {
@@ -134,8 +137,9 @@ fn deviations(evidence: &Evidence, scale: &Scale) -> Option<f64> {
     Some(f64::from((evidence.cosine? - mean) / deviation.max(f32::MIN_POSITIVE)))
 }
 
-fn of_best(bm25: f32, scale: &Scale) -> f64 {
-    f64::from(bm25 / scale.bm25_best.max(f32::MIN_POSITIVE))
+fn measured(bm25: f32, scale: &Scale) -> f64 {
+    let measure = scale.bm25_best.max(POOR_MATCH * scale.information);
+    f64::from(bm25 / measure.max(f32::MIN_POSITIVE))
 }
 
 /// A time in the future counts as now.
