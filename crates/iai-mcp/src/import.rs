@@ -23,9 +23,10 @@ use crate::clock;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
 
-/// Turns and bytes of one message to the daemon; well under a frame, escaped or not.
-pub(crate) const BATCH_TURNS_MAX: usize = 500;
-pub(crate) const BATCH_BYTES_MAX: usize = 256 * 1024;
+/// Turns and bytes of one message to the daemon: one transaction, so the more the cheaper. It is
+/// under a frame unless most of it has to be escaped, and then it goes in halves.
+pub(crate) const BATCH_TURNS_MAX: usize = 2000;
+pub(crate) const BATCH_BYTES_MAX: usize = 1024 * 1024;
 /// Problems told one by one; the rest is a number.
 const PROBLEMS_MAX: usize = 200;
 

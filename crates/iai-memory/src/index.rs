@@ -1,16 +1,20 @@
 //! The index of all memories: loaded when it is first needed, in step with every write from then
 //! on, its segments stored behind the writers' backs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use iai_store::{MemoryIndex, SharedIndex, Store};
 
-use crate::bell::{Bell, Call};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 
 /// Full tails that may wait to become segments; with one more, the writer stores one itself.
 const FROZEN_MAX: usize = 4;
+/// Turns stored together that make a bulk load.
+const BULK_TURNS_MIN: usize = 100;
+/// A bulk load is over when none came for this long, twice at most.
+const BULK_QUIET: Duration = Duration::from_secs(1);
 
 /// The index, and who works on it.
 #[derive(Default)]
@@ -20,13 +24,93 @@ pub(crate) struct IndexRoom {
     loading: Mutex<()>,
     /// One segment at a time: a second maker would make the same.
     tending: Mutex<()>,
-    bell: Bell,
+    told: Mutex<Told>,
+    changed: Condvar,
+}
+
+/// What the thread that tends the index is told.
+#[derive(Default)]
+struct Told {
+    signal: Signal,
+    bulk: Bulk,
+    /// Somebody listens.
+    is_tended: bool,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Signal {
+    #[default]
+    Rest,
+    Work,
+    Stop,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Bulk {
+    #[default]
+    None,
+    /// One was stored since somebody looked.
+    Running,
+    /// None was.
+    Quiet,
 }
 
 impl IndexRoom {
     pub(crate) fn of(store: &Store) -> Self {
         Self { shared: Arc::clone(store.index()), ..Self::default() }
     }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, signal: Signal) {
+        let mut told = self.told();
+        if told.signal != Signal::Stop {
+            told.signal = signal;
+        }
+        self.changed.notify_all();
+    }
+
+    /// Waits for something to do.
+    fn wait(&self) -> Task {
+        let mut told = self.told();
+        told.is_tended = true;
+        loop {
+            match told.signal {
+                Signal::Stop => return Task::Stop,
+                Signal::Work => {
+                    told.signal = Signal::Rest;
+                    return Task::Tend;
+                }
+                Signal::Rest => {}
+            }
+            told = match told.bulk {
+                Bulk::None => self.changed.wait(told).unwrap_or_else(PoisonError::into_inner),
+                Bulk::Running | Bulk::Quiet => {
+                    let (mut told, waited) = self
+                        .changed
+                        .wait_timeout(told, BULK_QUIET)
+                        .unwrap_or_else(PoisonError::into_inner);
+                    match told.bulk {
+                        Bulk::Quiet if waited.timed_out() => {
+                            told.bulk = Bulk::None;
+                            return Task::EndBulk;
+                        }
+                        Bulk::Running if waited.timed_out() => told.bulk = Bulk::Quiet,
+                        Bulk::None | Bulk::Running | Bulk::Quiet => {}
+                    }
+                    told
+                }
+            };
+        }
+    }
+}
+
+enum Task {
+    Tend,
+    EndBulk,
+    Stop,
 }
 
 impl MemoryEngine {
@@ -42,7 +126,7 @@ impl MemoryEngine {
             self.index.shared.install(loaded);
         } else {
             self.with_writer(|store| Ok(store.adopt_index(loaded)?))?;
-            self.index.bell.ring();
+            self.index.tell(Signal::Work);
         }
         Ok(())
     }
@@ -71,22 +155,43 @@ impl MemoryEngine {
     /// Stores segments as they become due, until [`Self::stop_tending`]. An error ends it: what
     /// could not be stored is made again at the next start.
     pub fn tend_until_stopped(&self) -> Result<()> {
-        while self.index.bell.wait() == Call::Work {
-            while !self.index.bell.is_over() && self.tend_index()? {}
+        loop {
+            match self.index.wait() {
+                Task::Stop => return Ok(()),
+                Task::EndBulk => self.with_writer(|store| Ok(store.end_bulk()?))?,
+                Task::Tend => {
+                    while self.index.told().signal != Signal::Stop && self.tend_index()? {}
+                }
+            }
         }
-        Ok(())
     }
 
     /// Ends [`Self::tend_until_stopped`], now or before it begins.
     pub fn stop_tending(&self) {
-        self.index.bell.end();
+        self.index.tell(Signal::Stop);
+    }
+
+    /// Makes room when many turns are about to be stored, and somebody will give it back.
+    pub(crate) fn before_bulk(&self, n_turns: usize) -> Result<()> {
+        if n_turns < BULK_TURNS_MIN {
+            return Ok(());
+        }
+        let mut told = self.index.told();
+        if !told.is_tended {
+            return Ok(());
+        }
+        let is_first = told.bulk == Bulk::None;
+        told.bulk = Bulk::Running;
+        self.index.changed.notify_all();
+        drop(told);
+        if is_first { self.with_writer(|store| Ok(store.begin_bulk()?)) } else { Ok(()) }
     }
 
     /// Has segments stored after a write: by whoever tends the index, or here when nobody does.
     pub(crate) fn after_write(&self) -> Result<()> {
         match self.index.shared.with(|index| index.size().n_frozen).unwrap_or(0) {
             0 => {}
-            1..=FROZEN_MAX => self.index.bell.ring(),
+            1..=FROZEN_MAX => self.index.tell(Signal::Work),
             _ => drop(self.tend_index()?),
         }
         Ok(())

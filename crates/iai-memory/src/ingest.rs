@@ -90,6 +90,7 @@ impl MemoryEngine {
     pub fn store_batch(&self, batch: &SpoolBatch, now: Timestamp) -> Result<Ingested> {
         let before = self.read(|reader| Ok(reader.receipt(&batch.file)?))?;
         let prepared = prepared(&batch.turns);
+        self.before_bulk(batch.turns.len())?;
         self.remember(|writing| {
             let mut ingested = insert_all(writing, prepared, now)?;
             for bad in &batch.bad_lines {
@@ -113,6 +114,7 @@ impl MemoryEngine {
     /// Stores turns that come from no spool file. When this returns, they are on disk.
     pub fn store_turns(&self, turns: &[NewMemory], now: Timestamp) -> Result<Ingested> {
         let prepared = prepared(turns);
+        self.before_bulk(turns.len())?;
         self.remember(|writing| insert_all(writing, prepared, now))
     }
 

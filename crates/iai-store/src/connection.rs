@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use rustix::fs::Access;
 
 use crate::error::{Result, StoreError};
+use crate::kernels;
 use crate::schema;
 use crate::vault::Vault;
 
@@ -38,6 +39,22 @@ const WRITER_SETTINGS: &str = "
 ";
 
 const OPENING: &str = "opening the database";
+
+/// Keeps the pages of all indexes in memory while much is stored at once, and writes them back less
+/// often: ids arrive in no order, and a page that was dropped is read, checked and decrypted again
+/// for the next of them.
+pub(crate) fn widen_cache(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("PRAGMA cache_size = -24576; PRAGMA wal_autocheckpoint = 16000;")
+}
+
+/// Gives that memory back.
+pub(crate) fn narrow_cache(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(
+        "PRAGMA cache_size = -2048; PRAGMA wal_autocheckpoint = 4000; PRAGMA shrink_memory;",
+    )?;
+    kernels::return_free_memory();
+    Ok(())
+}
 
 /// Opens the connection of the one writer.
 pub(crate) fn open_writer(path: &Path, vault: &Vault) -> Result<Connection> {

@@ -8,6 +8,7 @@ mod connection;
 mod error;
 mod files;
 mod index;
+mod kernels;
 mod reader;
 mod record;
 mod schema;

@@ -108,6 +108,16 @@ impl Store {
         if busy { Err(StoreError::Busy) } else { Ok(()) }
     }
 
+    /// Makes room for a bulk load, until [`Self::end_bulk`]. Changes how fast it is, nothing else.
+    pub fn begin_bulk(&mut self) -> Result<()> {
+        self.reader.run("making room for a bulk load", connection::widen_cache)
+    }
+
+    /// Gives the room of a bulk load back.
+    pub fn end_bulk(&mut self) -> Result<()> {
+        self.reader.run("ending a bulk load", connection::narrow_cache)
+    }
+
     /// Returns the index, which follows every write once it is loaded.
     pub fn index(&self) -> &Arc<SharedIndex> {
         &self.index

@@ -32,7 +32,14 @@ pub struct Writing<'a> {
     changes: RefCell<Changes>,
     /// The session stored last: a batch has the same one again and again.
     last_session: RefCell<Option<(String, String, u32)>>,
-    last_place: RefCell<Option<(Option<String>, Option<String>, u32)>>,
+    last_place: RefCell<Option<Place>>,
+}
+
+/// A place that is stored.
+struct Place {
+    project: Option<String>,
+    cwd: Option<String>,
+    number: u32,
 }
 
 impl<'a> Writing<'a> {
@@ -348,10 +355,10 @@ impl<'a> Writing<'a> {
         if project.is_none() && cwd.is_none() {
             return Ok(None);
         }
-        if let Some((known_project, known_cwd, number)) = &*self.last_place.borrow()
-            && (known_project.as_deref(), known_cwd.as_deref()) == (project, cwd)
+        if let Some(known) = &*self.last_place.borrow()
+            && (known.project.as_deref(), known.cwd.as_deref()) == (project, cwd)
         {
-            return Ok(Some(*number));
+            return Ok(Some(known.number));
         }
         let (number, is_new) = self.reader.run("storing a place", |c| {
             let find = "SELECT number FROM place WHERE project IS ? AND cwd IS ?";
@@ -368,7 +375,7 @@ impl<'a> Writing<'a> {
         if is_new {
             self.changes.borrow_mut().places.push((number, project.clone()));
         }
-        *self.last_place.borrow_mut() = Some((project, cwd, number));
+        *self.last_place.borrow_mut() = Some(Place { project, cwd, number });
         Ok(Some(number))
     }
 }

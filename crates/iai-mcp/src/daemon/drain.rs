@@ -24,7 +24,7 @@ use files::Waiting;
 use turns::Append;
 
 /// Turns per transaction: enough to make one sync cheap, few enough to let requests in between.
-const BATCH_TURNS_MAX: usize = 500;
+const BATCH_TURNS_MAX: usize = 2000;
 const BATCH_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// The first wait after a failure; it doubles up to the longest.
 const RETRY_FIRST_SECS: i64 = 60;

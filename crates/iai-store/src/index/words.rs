@@ -19,10 +19,6 @@ pub(crate) const VERSION: u32 = 1;
 pub(crate) const TERM_BYTES_MAX: usize = 64;
 /// A memory is found by at most this many different terms; what comes after is only counted.
 const TERMS_MAX: usize = 200_000;
-/// A term counts at most this often in one memory.
-pub(crate) const COUNT_MAX: u16 = u16::MAX;
-/// A memory counts as at most this long, in words.
-pub(crate) const LENGTH_MAX: u16 = u16::MAX;
 
 /// For what text is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +42,9 @@ pub(crate) enum Kind {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MemoryWords {
     pub(crate) terms: TermTable,
-    /// By the number of the term.
+    /// By the number of the term; more often than this can hold makes no difference to a score.
     pub(crate) counts: Vec<u16>,
-    /// In words.
+    /// In words; a longer memory counts as this long.
     pub(crate) length: u16,
 }
 
@@ -64,7 +60,7 @@ impl MemoryWords {
 
     fn take(&mut self, term: &str, kind: Kind) {
         if kind == Kind::Word {
-            self.length = self.length.saturating_add(1).min(LENGTH_MAX);
+            self.length = self.length.saturating_add(1);
         }
         let is_full = TERMS_MAX <= self.terms.len();
         if is_full && self.terms.find(term.as_bytes()).is_none() {
@@ -72,7 +68,7 @@ impl MemoryWords {
         }
         let number = self.terms.intern(term.as_bytes()) as usize;
         match self.counts.get_mut(number) {
-            Some(count) => *count = count.saturating_add(1).min(COUNT_MAX),
+            Some(count) => *count = count.saturating_add(1),
             None => self.counts.push(1),
         }
     }
@@ -213,6 +209,10 @@ struct Cutter<'a> {
 impl Cutter<'_> {
     /// A run: names joined widely, and the whole of them as one more term.
     fn run(&mut self, run: &str) {
+        if is_plain(run) {
+            self.plain(run);
+            return;
+        }
         let bare = run.trim_end_matches(['+', '#']);
         if bare.contains(is_wide_joiner) {
             self.term.clear();
@@ -233,6 +233,18 @@ impl Cutter<'_> {
                 (self.take)(&self.term, Kind::Extra);
             }
         }
+    }
+
+    /// What most runs are: one word and nothing else. The long way would come to the same.
+    fn plain(&mut self, word: &str) {
+        self.term.clear();
+        self.term.push_str(word);
+        self.term.make_ascii_lowercase();
+        if is_stemmed(&self.term) {
+            stem(&mut self.term);
+        }
+        cut(&mut self.term);
+        (self.take)(&self.term, Kind::Word);
     }
 
     /// A name: its words, and all of them together when there are several.
@@ -301,6 +313,14 @@ impl Cutter<'_> {
             }
         }
     }
+}
+
+/// Tells whether a run is letters and digits without a capital inside.
+fn is_plain(run: &str) -> bool {
+    let is_small = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    run.bytes()
+        .enumerate()
+        .all(|(place, letter)| is_small(letter) || (place == 0 && letter.is_ascii_uppercase()))
 }
 
 /// Returns the first word of a name and what follows: words begin at a capital after a small letter

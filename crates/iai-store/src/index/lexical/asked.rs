@@ -4,13 +4,14 @@ use crate::index::words::{beginning, terms_asked};
 
 /// A question has at most this many terms; the rest of a longer one is not searched.
 pub(super) const TERMS_MAX: usize = 64;
-/// A word or phrase is searched by its first kibibyte.
-const WORD_BYTES_MAX: usize = 1024;
+/// A word or phrase is searched by its first bytes; a whole question fits.
+const WORD_BYTES_MAX: usize = 16 * 1024;
 
 /// What is searched: memories with any of the words, or with all the words of a phrase.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LexicalQuery {
-    /// Single words, in any form; one with punctuation inside is searched by its parts as well.
+    /// Words in any form, or whole questions: a text is cut into words as stored texts are, and one
+    /// with punctuation inside is searched whole and by its parts.
     pub words: Vec<String>,
     /// Words that stand next to each other. The index knows no places: it finds memories that have
     /// them all, and [`crate::contains_phrase`] tells which have them together.

@@ -2,10 +2,13 @@
 
 use super::*;
 
+/// A term with its memories and counts.
+type Entry = (String, Vec<(u32, u16)>);
+
 /// Terms over 1,000 memories, among them one in all and one in a single memory.
-fn sample(first: u32) -> (Segment, Vec<(String, Vec<(u32, u16)>)>) {
+fn sample(first: u32) -> (Segment, Vec<Entry>) {
     let lengths: Vec<u16> = (0..1000).map(|n| if n % 7 == 3 { 0 } else { 10 + n % 50 }).collect();
-    let mut terms: Vec<(String, Vec<(u32, u16)>)> = (1..200_u32)
+    let mut terms: Vec<Entry> = (1..200_u32)
         .map(|step| {
             let memories = (0..1000).filter(|n| n % step == 0 && n % 7 != 3);
             let counted = memories.map(|n| (n, u16::try_from(1 + n % 3).unwrap()));

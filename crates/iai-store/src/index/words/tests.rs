@@ -83,7 +83,7 @@ fn terms_and_memories_have_a_most() {
     let words = MemoryWords::of(&format!("{many} w0 w0"), Some("w0"));
     assert_eq!(words.terms.len(), TERMS_MAX);
     assert_eq!(words.counts.first(), Some(&4));
-    assert_eq!(words.length, LENGTH_MAX);
+    assert_eq!(words.length, u16::MAX);
 }
 
 #[test]
