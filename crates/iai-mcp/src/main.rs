@@ -14,6 +14,7 @@ mod import;
 mod install;
 mod log;
 mod mcp;
+mod model;
 mod settings;
 
 use std::process::ExitCode;

@@ -18,6 +18,7 @@ pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};
 pub use error::MemoryError;
 pub use events::{EventsAnswer, EventsAsk};
+pub use iai_embed::{EmbedError, ModelIdentity, convert as convert_model};
 pub use iai_store::{
     CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMemory,
     Receipt, ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file, key_status,
