@@ -66,6 +66,6 @@ mod tests {
         check(&[&[0.0, 0.0]], Some("the length 0"));
         check(&[&[2.0, 0.0]], Some("the length 2"));
         check(&[&[1.0, 0.0], &[1.0]], Some("1 numbers"));
-        check(&[&[]], Some("the length 0"));
+        check(&[&[]], Some(", not 1"));
     }
 }

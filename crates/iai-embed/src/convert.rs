@@ -11,16 +11,17 @@ mod wordpiece;
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::bert::{Bert, Shape};
+use crate::check::check_vectors;
 use crate::error::EmbedError;
 use crate::file::{self, Content};
 use crate::kernels::Norm;
-use crate::{ModelIdentity, Pooling};
+use crate::{Embedder as _, Model, ModelIdentity, Pooling};
 use tensors::Tensors;
 
 const WEIGHTS_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
@@ -53,7 +54,15 @@ pub fn convert(source: &Path, name: &str, to: &Path) -> Result<ModelIdentity, Em
         tokenizer,
     };
     content.check().map_err(EmbedError::Unsupported)?;
-    file::write(to, content)
+    file::write(to, content, prove)
+}
+
+/// Different texts that any model tells apart.
+const PROBES: &[&str] = &["a cat sat on the mat", "invoice 4711 is overdue", "zzz"];
+
+/// Opens what was written and lets it work once, before anybody relies on it.
+fn prove(written: &Path) -> Result<(), EmbedError> {
+    check_vectors(&Model::open(written)?.embed(PROBES)?)
 }
 
 /// What `config.json` says that matters here.
@@ -187,7 +196,7 @@ fn required<T: DeserializeOwned>(path: &Path) -> Result<T, EmbedError> {
     serde_json::from_slice(&bytes).map_err(|error| EmbedError::bad_source(path, error.to_string()))
 }
 
-fn optional<T: DeserializeOwned>(path: &PathBuf) -> Result<Option<T>, EmbedError> {
+fn optional<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, EmbedError> {
     if path.exists() { required(path).map(Some) } else { Ok(None) }
 }
 

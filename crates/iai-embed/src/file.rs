@@ -68,19 +68,23 @@ enum Kind {
     F32,
 }
 
-/// Writes a model file beside `path`, makes it durable and puts it there.
-pub(crate) fn write(path: &Path, mut content: Content) -> Result<ModelIdentity, EmbedError> {
+/// Writes a model file beside `path`, makes it durable, and puts it there if it passes `prove`.
+pub(crate) fn write(
+    path: &Path,
+    mut content: Content,
+    prove: impl FnOnce(&Path) -> Result<(), EmbedError>,
+) -> Result<ModelIdentity, EmbedError> {
     let aside = path.with_extension("new");
-    let written = write_whole(&aside, &mut content)
-        .and_then(|sha256| fs::rename(&aside, path).map(|()| sha256))
-        .and_then(|sha256| sync_folder_of(path).map(|()| sha256));
-    match written {
-        Ok(sha256) => Ok(content.identity(&sha256)),
-        Err(error) => {
-            discard(&aside);
-            Err(EmbedError::io("writing the model file", path, error))
-        }
+    let writing = |error| EmbedError::io("writing the model file", path, error);
+    let placed = write_whole(&aside, &mut content).map_err(writing).and_then(|sha256| {
+        prove(&aside)?;
+        fs::rename(&aside, path).and_then(|()| sync_folder_of(path)).map_err(writing)?;
+        Ok(content.identity(&sha256))
+    });
+    if placed.is_err() {
+        discard(&aside);
     }
+    placed
 }
 
 /// Opens a model file; a flipped bit anywhere is an error.

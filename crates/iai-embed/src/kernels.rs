@@ -190,7 +190,11 @@ fn multiply_of<A: Arithmetic>(rows: Rows<'_>, factors: &[f32], out: &mut [f32]) 
 #[inline(always)]
 fn tile_of<A: Arithmetic, const N: usize>(rows: Rows<'_>, factors: &[f32], out: &mut [f32]) {
     let Some(out) = out.as_chunks_mut::<LANES>().0.first_chunk_mut::<N>() else { return };
-    let mut sums = out.each_ref().map(A::Lanes::load);
+    let Some(first) = out.first() else { return };
+    let mut sums = [A::Lanes::load(first); N];
+    for (sum, out) in sums.iter_mut().zip(&*out) {
+        *sum = A::Lanes::load(out);
+    }
     let panels = rows.values.chunks(rows.stride.max(1));
     let factors = factors.as_chunks::<LANES>().0;
     let factors = factors.get(..rows.n_columns).unwrap_or(factors);
@@ -345,6 +349,135 @@ fn add_quantised_of<A: Arithmetic>(quants: &[u8], scales: &[f32], out: &mut [f32
     for ((quants, scale), out) in quants.chunks(GROUP).zip(scales).zip(out.chunks_mut(GROUP)) {
         for (out, quant) in out.iter_mut().zip(quants) {
             *out = A::times_plus(f32::from(quant.cast_signed()), *scale, *out);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers between -1 and 1 that repeat late.
+    fn values(n: usize) -> Vec<f32> {
+        let wave = |at: usize| ((at * 7919 % 1009) as f32) / 504.5 - 1.0;
+        (0..n).map(wave).collect()
+    }
+
+    #[track_caller]
+    fn expect_near(got: &[f32], want: &[f32], off_max: f32) {
+        assert_eq!(got.len(), want.len());
+        let off = got.iter().zip(want).map(|(got, want)| (got - want).abs());
+        let off =
+            off.fold(0.0, |most: f32, off| if off > most || off.is_nan() { off } else { most });
+        assert!(off <= off_max, "off by {off}");
+    }
+
+    fn linear_with(kernel: Kernel, n_rows: usize, n_inputs: usize) -> Vec<f32> {
+        let quants: Vec<u8> = (0..=255).cycle().take(n_inputs * LANES).collect();
+        let scales = vec![0.002; n_inputs.div_ceil(GROUP) * LANES];
+        let values = values(n_rows * n_inputs);
+        let rows = Rows { values: &values, stride: n_rows * LANES, n_rows, n_columns: n_inputs };
+        let weights = WeightPanel { quants: &quants, scales: &scales, bias: &[0.5; LANES] };
+        let mut out = vec![0.0; n_rows * LANES];
+        linear(kernel, rows, &weights, &mut Vec::new(), &mut out);
+        out
+    }
+
+    #[test]
+    fn a_product_is_what_its_definition_says() {
+        let (n_rows, n_inputs) = (7, 80);
+        let values = values(n_rows * n_inputs);
+        let mut want = Vec::new();
+        for row in 0..n_rows {
+            for lane in 0..LANES {
+                let term = |input: usize| {
+                    let value =
+                        values[input / LANES * n_rows * LANES + row * LANES + input % LANES];
+                    let quant = u8::try_from((input * LANES + lane) % 256).unwrap();
+                    value * f32::from(quant.cast_signed()) * 0.002
+                };
+                want.push((0..n_inputs).map(term).sum::<f32>() + 0.5);
+            }
+        }
+        expect_near(&linear_with(Kernel::Portable, n_rows, n_inputs), &want, 1e-4);
+    }
+
+    #[test]
+    fn both_versions_agree() {
+        let kernel = Kernel::detect();
+        for n_rows in [1, 2, 3, 4, 5, 6, 7, 12, 13, 40] {
+            for n_inputs in [16, 64, 80, 256, 384, 1536] {
+                let got = linear_with(kernel, n_rows, n_inputs);
+                expect_near(&got, &linear_with(Kernel::Portable, n_rows, n_inputs), 1e-4);
+            }
+        }
+        let both = |work: &dyn Fn(Kernel, &mut Vec<f32>)| {
+            let (mut one, mut other) = (values(37 * 48), values(37 * 48));
+            work(kernel, &mut one);
+            work(Kernel::Portable, &mut other);
+            expect_near(&one, &other, 1e-5);
+        };
+        let norm = Norm { weight: values(48), bias: values(48), epsilon: 1e-12 };
+        both(&|kernel, values| layer_norm(kernel, values, 37, &norm));
+        both(&|kernel, values| softmax(kernel, values, 37, 37, 0.2));
+        both(&|kernel, values| gelu(kernel, values));
+        let quants: Vec<u8> = (0..=255).cycle().take(37 * 48).collect();
+        both(&|kernel, values| add_quantised(kernel, &quants, &[0.01; 28], values));
+    }
+
+    #[test]
+    fn a_product_with_columns_that_fill_no_panel() {
+        let (n_rows, n_columns) = (5, 21);
+        let values = values(n_rows * 32);
+        let factors = self::values(n_columns * LANES);
+        let rows = Rows { values: &values, stride: n_rows * LANES, n_rows, n_columns };
+        let mut want = vec![1.0; n_rows * LANES];
+        for (at, want) in want.iter_mut().enumerate() {
+            let (row, lane) = (at / LANES, at % LANES);
+            for column in 0..n_columns {
+                let value = values[column / LANES * n_rows * LANES + row * LANES + column % LANES];
+                *want += value * factors[column * LANES + lane];
+            }
+        }
+        for kernel in [Kernel::Portable, Kernel::detect()] {
+            let mut out = vec![1.0; n_rows * LANES];
+            multiply(kernel, rows, &factors, &mut out);
+            expect_near(&out, &want, 1e-5);
+        }
+    }
+
+    #[test]
+    fn shares_add_up_to_one_and_none_goes_beyond() {
+        let (n_rows, n_columns) = (3, 18);
+        let mut scores = values(n_rows * 32);
+        softmax(Kernel::detect(), &mut scores, n_rows, n_columns, 1.0);
+        for row in 0..n_rows {
+            let share = |at: usize| scores[at / LANES * n_rows * LANES + row * LANES + at % LANES];
+            expect_near(&[(0..n_columns).map(share).sum()], &[1.0], 1e-6);
+            assert!((n_columns..32).all(|at| share(at) < 1e-30));
+        }
+    }
+
+    #[test]
+    fn the_bell_curve_is_exact_enough() {
+        // From tables of the normal distribution.
+        let cases = [
+            (0.0, 0.0),
+            (1.0, 0.841_344_7),
+            (-1.0, -0.158_655_26),
+            (2.5, 2.484_475_9),
+            (-3.0, -0.004_049_694_5),
+            (-12.0, 0.0),
+            (12.0, 12.0),
+            (90.0, 90.0),
+            (-90.0, 0.0),
+        ];
+        for (x, want) in cases {
+            for kernel in [Kernel::Portable, Kernel::detect()] {
+                let mut values = [x];
+                gelu(kernel, &mut values);
+                expect_near(&values, &[want], 1e-6);
+            }
         }
     }
 }

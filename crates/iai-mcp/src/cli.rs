@@ -8,6 +8,7 @@ mod daemon;
 mod doctor;
 mod import;
 mod memories;
+mod model;
 mod output;
 mod session_start;
 mod spool;
@@ -76,6 +77,9 @@ enum Command {
     Import(import::ImportArguments),
     /// Prove that what hosts wrote is in the memory
     Verify(import::VerifyArguments),
+    /// Look for sentence models, or install one
+    #[command(subcommand)]
+    Model(model::ModelCommand),
     /// Show or retry what waits on its way in
     #[command(subcommand)]
     Spool(spool::SpoolCommand),
@@ -184,6 +188,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         }
         Command::Import(arguments) => import::import(&arguments, settings, output),
         Command::Verify(arguments) => import::verify(&arguments, settings, output),
+        Command::Model(command) => model::run(&command, settings, output),
         Command::Spool(command) => spool::run(&command, settings, output),
         Command::Transcript { session } => transcript::run(&client(), &session, output),
         // Taken before the parser; here only so that `--help` knows of it.

@@ -72,14 +72,19 @@ impl Home {
         self.root.join(".capture-state")
     }
 
+    /// Installed sentence models; 0700.
+    pub(crate) fn models(&self) -> PathBuf {
+        self.root.join("models")
+    }
+
+    /// One of them; 0600.
+    pub(crate) fn model(&self, name: &str) -> PathBuf {
+        self.models().join(format!("{name}.iai"))
+    }
+
     /// The user's choices.
     pub(crate) fn config_file(&self) -> PathBuf {
         self.root.join("config.json")
-    }
-
-    /// The sentence models the user installed.
-    pub(crate) fn models(&self) -> PathBuf {
-        self.root.join("models")
     }
 
     /// What was done to the hosts' files, so that it can be undone.

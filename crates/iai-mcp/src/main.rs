@@ -15,6 +15,7 @@ mod import;
 mod install;
 mod log;
 mod mcp;
+mod model;
 mod settings;
 
 use std::process::ExitCode;

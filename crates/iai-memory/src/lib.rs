@@ -21,7 +21,9 @@ pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};
 pub use error::MemoryError;
 pub use events::{EventsAnswer, EventsAsk};
-pub use iai_embed::{EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert};
+pub use iai_embed::{
+    EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert as convert_model,
+};
 pub use iai_store::{
     CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMemory,
     Receipt, ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file, key_status,

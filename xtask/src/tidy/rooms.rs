@@ -76,7 +76,11 @@ const CONFINED: &[Confined] = &[
     Confined {
         names: &["iai_memory"],
         reach: Reach::Shipped("crates/iai-mcp"),
-        rooms: &["crates/iai-mcp/src/daemon", "crates/iai-mcp/src/client/degraded"],
+        rooms: &[
+            "crates/iai-mcp/src/daemon",
+            "crates/iai-mcp/src/client/degraded",
+            "crates/iai-mcp/src/model",
+        ],
         instead: "the engine belongs to the daemon; send it a request",
     },
     Confined {
@@ -247,6 +251,7 @@ mod tests {
             ("use iai_memory::Engine;", "iai_memory", "crates/iai-mcp/src/client/degraded.rs"),
             ("use iai_memory::Engine;", "iai_memory", "crates/iai-mcp/src/daemon/handlers.rs"),
             ("use iai_memory::Engine;", "iai_memory", "crates/iai-mcp/src/daemon.rs"),
+            ("use iai_memory::convert_model;", "iai_memory", "crates/iai-mcp/src/model.rs"),
             ("unsafe { f() }", "unsafe", "crates/iai-embed/src/kernels.rs"),
             ("unsafe { f() }", "unsafe", "crates/iai-store/src/index/kernels.rs"),
             ("unsafe { f() }", "unsafe", "crates/iai-mcp/src/daemon/launchd.rs"),

@@ -129,7 +129,7 @@ fn read_weights(bytes: &[u8], range: Range<usize>) -> Option<(String, Option<Ent
                 }
             }
             (field::TENSOR_FLOATS | field::TENSOR_BYTES, Content::Bytes(data)) => {
-                entry.bytes = data
+                entry.bytes = data;
             }
             _ => {}
         }

