@@ -16,15 +16,18 @@ fn write_lines(path: PathBuf, lines: &[Value]) {
 fn write_haystack(sandbox: &Sandbox) -> PathBuf {
     let folder = sandbox.path("data/tiny/haystacks/harbour");
     fs::create_dir_all(&folder).unwrap();
-    let row = |id: &str, session: &str, role: &str, ts: &str, text: &str| json!({"id": id, "session": session, "role": role, "ts": ts, "text": text});
+    let row = |id: &str, role: &str, ts: &str, text: &str| {
+        let (session, _) = id.split_once('#').unwrap();
+        json!({"id": id, "session": session, "role": role, "ts": ts, "text": text})
+    };
     write_lines(
         folder.join("corpus.jsonl"),
         &[
-            row("gold_1#0", "gold_1", "Ann", "2026-01-01T10:00:00", "the harbour master is Ada"),
-            row("gold_1#1", "gold_1", "assistant", "2026-01-01T10:01:00", "noted, thank you"),
-            row("gold_1#2", "gold_1", "user", "2026-01-01T10:02:00", " "),
-            row("gold_2#0", "gold_2", "user", "2026-06-01T10:00:00Z", "the harbour master is Bo"),
-            row("gold_2#1", "gold_2", "assistant", "2026-06-01T10:01:00Z", "the crane is red"),
+            row("gold_1#0", "Ann", "2026-01-01T10:00:00", "the harbour master is Ada"),
+            row("gold_1#1", "assistant", "2026-01-01T10:01:00", "noted, thank you"),
+            row("gold_1#2", "user", "2026-01-01T10:02:00", " "),
+            row("gold_2#0", "user", "2026-06-01T10:00:00Z", "the harbour master is Bo"),
+            row("gold_2#1", "assistant", "2026-06-01T10:01:00Z", "the crane is red"),
         ],
     );
     let ask = |id: &str, cue: &str, relevant: &[&str], more: Value| {
@@ -39,6 +42,7 @@ fn write_haystack(sandbox: &Sandbox) -> PathBuf {
             ask("late", cue, &["gold_2#0"], json!({"asof": "2026-06-02T00:00:00"})),
             ask("early", cue, &["gold_1#0"], json!({"before": 3})),
             ask("both", "harbour master", &["gold_1#0", "gold_2#0"], json!({})),
+            ask("undated", cue, &["gold_2#0"], json!({})),
             ask("nobody", "xylophone quartet rehearsal", &[], json!({})),
         ],
     );
@@ -71,13 +75,13 @@ fn recall_is_measured_and_can_be_scored_again() {
         (&json!(1), &json!(1))
     );
     assert!(report["machine"]["cores"].is_u64() && report["program"]["version"].is_string());
-    // Of two equal sentences the fresher stands first, as of the time of asking.
+    // Of two equal sentences the fresher stands first.
     assert_eq!(group(&report, "late")["metrics"]["hit@1"]["mean"], 1.0);
     // Before the third row only the first session is known.
     assert_eq!(group(&report, "early")["metrics"]["hit@1"]["mean"], 1.0);
     assert_eq!(group(&report, "both")["metrics"]["session_all@5"]["mean"], 1.0);
     assert_eq!(group(&report, "nobody")["abstention"]["share"], 1.0);
-    assert_eq!(group(&report, "all")["scored"], 3);
+    assert_eq!(group(&report, "all")["scored"], 4);
 
     let rankings = out.join("tiny.rankings.jsonl");
     let lines = fs::read_to_string(&rankings).unwrap();
@@ -85,6 +89,8 @@ fn recall_is_measured_and_can_be_scored_again() {
     assert_eq!(lines[0]["ranked"][0], "gold_2#0", "ids are the corpus's again");
     assert_eq!(lines[1]["ranked"], json!(["gold_1#0"]), "the rest was not said yet");
     assert_eq!(lines[1]["ranked_sessions"], json!(["gold_1"]));
+    let best = |line: &Value| line["scores"][0].as_f64().unwrap();
+    assert!(best(&lines[3]) + 0.05 < best(&lines[0]), "a day old as of asking, months old now");
     assert!(out.join("tiny.json").is_file());
     let again =
         sandbox.json(&["--json", "bench", "score", rankings.to_str().unwrap(), "--data", data]);
