@@ -85,7 +85,12 @@ macro_rules! dispatched {
 
 dispatched! {
     /// `out = rows · weights + bias`, one panel; `block` is working space.
-    linear => linear_of(rows: Rows<'_>, weights: &WeightPanel<'_>, block: &mut Vec<f32>, out: &mut [f32])
+    linear => linear_of(
+        rows: Rows<'_>,
+        weights: &WeightPanel<'_>,
+        block: &mut Vec<f32>,
+        out: &mut [f32],
+    )
 }
 
 dispatched! {

@@ -73,7 +73,8 @@ mod tests {
     #[test]
     fn numbers_of_every_kind_are_read() {
         let table = r#"{"__metadata__":{"format":"pt"},
-            "m.embeddings.word_embeddings.weight":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]},
+            "m.embeddings.word_embeddings.weight":
+                {"dtype":"F32","shape":[1,1],"data_offsets":[0,4]},
             "m.half":{"dtype":"F16","shape":[1],"data_offsets":[4,6]},
             "m.brain":{"dtype":"BF16","shape":[1],"data_offsets":[6,8]},
             "m.ids":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}}"#;

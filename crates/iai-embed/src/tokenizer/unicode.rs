@@ -133,9 +133,11 @@ mod tests {
         }
     }
 
+    type Question = fn(char) -> bool;
+
     #[test]
     fn characters_are_what_they_are() {
-        let cases: &[(char, fn(char) -> bool, bool)] = &[
+        let cases: &[(char, Question, bool)] = &[
             ('\0', is_dropped, true),
             ('\u{200b}', is_dropped, true),
             ('\u{fffd}', is_dropped, true),

@@ -1,6 +1,12 @@
 //! The crate through its interface, on a tiny random BERT: no download, and a second forward pass
 //! written as plainly as possible to compare with.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "clippy's leave for tests ends at the functions that carry #[test]"
+)]
+
 mod embedder;
 mod model_file;
 mod parity;
