@@ -188,7 +188,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         }
         Command::Import(arguments) => import::import(&arguments, settings, output),
         Command::Verify(arguments) => import::verify(&arguments, settings, output),
-        Command::Model(command) => model::run(&command, settings, output),
+        Command::Model(command) => model::run(&command, &client(), settings, output),
         Command::Spool(command) => spool::run(&command, settings, output),
         Command::Transcript { session } => transcript::run(&client(), &session, output),
         // Taken before the parser; here only so that `--help` knows of it.

@@ -33,6 +33,7 @@ pub use meaning::{MeaningStatus, ModelKept};
 pub use profile::{KNOBS, Knob};
 pub use recall::{
     Certainty, CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk,
+    Timing, TimingUs,
 };
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};

@@ -7,8 +7,8 @@
 mod passages;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
 
 use iai_embed::{Embedder, ModelIdentity, check_vectors};
 use iai_store::{
@@ -40,6 +40,8 @@ const QUIET_WAITS_MAX: u32 = 40;
 pub(crate) struct MeaningRoom {
     lanes: RwLock<Lanes>,
     bell: Bell,
+    /// The model with helper threads of its own: those that embed cues must not be kept busy.
+    hands: Mutex<Option<Arc<dyn Embedder>>>,
 }
 
 #[derive(Default)]
@@ -65,6 +67,8 @@ pub(crate) struct Nearest {
     /// Mean and deviation of the cosines of all memories.
     pub(crate) mean: f32,
     pub(crate) deviation: f32,
+    /// What embedding the cue took.
+    pub(crate) embedding: Duration,
 }
 
 /// A model the store has vectors of.
@@ -160,8 +164,9 @@ impl MemoryEngine {
             if bell.wait_for_quiet(QUIET, QUIET_WAITS_MAX) == Call::Leave {
                 break;
             }
-            let mut hands: Option<Arc<dyn Embedder>> = None;
-            while !bell.is_over() && self.embed_some(&mut hands)? {}
+            while !bell.is_over() && self.embed_step()? {}
+            // Its threads and buffers go too.
+            drop(self.meaning.hands().take());
         }
         Ok(())
     }
@@ -182,7 +187,9 @@ impl MemoryEngine {
             Some(lane) => Arc::clone(&lane.embedder),
             None => return Ok(None),
         };
+        let begun = Instant::now();
         let cue = embedder.embed(&[cue])?.pop().unwrap_or_default();
+        let embedding = begun.elapsed();
         let lanes = self.meaning.read();
         // A model that began to serve in this moment has other vectors than this cue's.
         let Some(lane) = lanes.serving.as_ref().filter(|lane| lane.is_of(&embedder)) else {
@@ -194,7 +201,7 @@ impl MemoryEngine {
         })??;
         let hits = found.hits.iter().map(|hit| (hit.number, hit.cosine)).collect();
         let (mean, deviation) = (found.mean, found.deviation);
-        Ok(Some(Nearest { cue, hits, mean, deviation }))
+        Ok(Some(Nearest { cue, hits, mean, deviation, embedding }))
     }
 
     /// Returns the cosines of memories that another lane found.
@@ -212,16 +219,13 @@ impl MemoryEngine {
         }
     }
 
-    /// Does one step of what is to be done; false when nothing is.
-    fn embed_some(&self, hands: &mut Option<Arc<dyn Embedder>>) -> Result<bool> {
+    /// Embeds a few memories, or lets the next model serve, or drops some vectors of a retired one;
+    /// false when nothing of that is to be done.
+    pub fn embed_step(&self) -> Result<bool> {
         let Some((embedder, model, numbers)) = self.next_step()? else {
             return Ok(self.finish_filling()? || self.drop_retired()?);
         };
-        // Helper threads of its own: the cue's must not be kept busy.
-        let hands = hands.get_or_insert_with(|| embedder.twin());
-        if hands.identity() != embedder.identity() {
-            *hands = embedder.twin();
-        }
+        let hands = self.meaning.hands_for(&embedder);
         let passages = self.passages(hands.as_ref(), &numbers)?;
         let Some(embedded) = self.embedded(hands.as_ref(), &passages)? else { return Ok(false) };
         let kept = self.write(|writing| {
@@ -342,6 +346,18 @@ pub(crate) struct NearestAsk<'a> {
 }
 
 impl MeaningRoom {
+    fn hands(&self) -> MutexGuard<'_, Option<Arc<dyn Embedder>>> {
+        self.hands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hands_for(&self, embedder: &Arc<dyn Embedder>) -> Arc<dyn Embedder> {
+        let mut hands = self.hands();
+        match &*hands {
+            Some(hands) if hands.identity() == embedder.identity() => Arc::clone(hands),
+            _ => Arc::clone(hands.insert(embedder.twin())),
+        }
+    }
+
     fn read(&self) -> RwLockReadGuard<'_, Lanes> {
         self.lanes.read().unwrap_or_else(PoisonError::into_inner)
     }

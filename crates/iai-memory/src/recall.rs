@@ -7,6 +7,8 @@ mod rank;
 mod structural;
 mod when;
 
+use std::time::{Duration, Instant};
+
 use iai_store::{Memory, MemoryId};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -41,8 +43,28 @@ pub struct RecallAsk {
     pub certainty: Certainty,
     /// The time of asking, when it is not now: what was said later is not known yet.
     pub as_of: Option<Timestamp>,
+    /// Whether to say where the time went.
+    pub timing: Timing,
     /// So many hits, long ones shown in part; `None` means whole ones while the budget lasts.
     pub n_hits_wanted: Option<usize>,
+}
+
+/// Whether an answer tells where the time went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timing {
+    /// No: it would only cost tokens.
+    Untold,
+    /// Yes: for whoever measures.
+    Told,
+}
+
+/// Where the time of an answer went, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TimingUs {
+    /// Embedding the cue.
+    pub embedding: u64,
+    /// Everything, that included.
+    pub all: u64,
 }
 
 /// How sure an answer has to be.
@@ -135,6 +157,9 @@ pub struct RecallAnswer {
     pub patterns_observed: Vec<Value>,
     /// What consolidation did since the last answer; nothing yet.
     pub overnight_digest: Option<Value>,
+    /// Where the time went, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timing_us: Option<TimingUs>,
 }
 
 impl MemoryEngine {
@@ -145,6 +170,7 @@ impl MemoryEngine {
         if cue.is_trivial() {
             return Ok(pack::nothing(&cue, "retrieval_skipped", "the cue asks for nothing"));
         }
+        let begun = Instant::now();
         self.read(|reader| {
             let found = candidates::find(self, reader, &cue, ask)?;
             if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {
@@ -154,9 +180,18 @@ impl MemoryEngine {
             let ranked = rank::rank(reader, &cue, &found, now, room.n_hits_max())?;
             let context = candidates::supersession(reader, &ranked)?;
             let ranked = rank::put_successors_first(ranked, &context);
-            Ok(pack::pack(&cue, ranked, &context, room, hints(&found)))
+            let mut answer = pack::pack(&cue, ranked, &context, room, hints(&found));
+            answer.timing_us = (ask.timing == Timing::Told).then(|| TimingUs {
+                embedding: micros(found.embedding),
+                all: micros(begun.elapsed()),
+            });
+            Ok(answer)
         })
     }
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// What the asker should know about how the hits were found.

@@ -104,7 +104,7 @@ fn measure_cold(household: &mut Household, n_turns: usize) -> anyhow::Result<Ask
         household.stop_daemon()?;
         household.start_daemon()?;
         let client = household.client();
-        let params = json!({"cue": synthetic::cue(n, n_turns)});
+        let params = json!({"cue": synthetic::cue(n, n_turns), "tell_timing": true});
         let begun = Instant::now();
         let answer = client.call_daemon("memory_recall", &params)?;
         asked.take(begun.elapsed(), &answer);
@@ -118,7 +118,7 @@ fn ask_all(
 ) -> anyhow::Result<Asked> {
     let mut asked = Asked::default();
     for n in 0..N_QUESTIONS {
-        let params = json!({"cue": synthetic::cue(n, n_turns)});
+        let params = json!({"cue": synthetic::cue(n, n_turns), "tell_timing": true});
         let begun = Instant::now();
         let answer = ask(&params)?;
         asked.take(begun.elapsed(), &answer);

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::output::{Output, Tone};
+use crate::client::Client;
+use crate::fields::Fields as _;
 use crate::model::{self, DEFAULT, KNOWN};
 use crate::settings::Settings;
 
@@ -24,15 +26,31 @@ pub(super) enum ModelCommand {
         #[arg(long, value_name = "FOLDER")]
         from: Option<PathBuf>,
     },
+    /// Let an installed model work; until it knows every memory, the one before it answers
+    Use {
+        /// Which one
+        name: String,
+    },
+    /// Show which model works and how far it is
+    Status,
 }
 
 pub(super) fn run(
     command: &ModelCommand,
+    client: &Client,
     settings: &Settings,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     match command {
         ModelCommand::List => list(settings, output),
+        ModelCommand::Use { name } => {
+            let told = client.call_daemon("model_use", &json!({"name": name}))?;
+            output.show(&told, describe);
+        }
+        ModelCommand::Status => {
+            let told = client.call_daemon("model_status", &json!({}))?;
+            output.show(&told, describe);
+        }
         ModelCommand::Install { name, from } => {
             let installed = match from {
                 Some(folder) => model::install_folder(&settings.home, name, folder)?,
@@ -44,9 +62,44 @@ pub(super) fn run(
             let path = installed.path.display().to_string();
             let value = json!({"path": path, "model": installed.identity});
             output.show(&value, |_| format!("{name} is ready: {path}"));
+            begin_to_use(client, name, output);
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A store without a model takes the new one at once; one that has a model keeps it until it is
+/// told otherwise. Without a daemon, the next one finds it.
+fn begin_to_use(client: &Client, name: &str, output: &Output) {
+    let Ok(status) = client.call_daemon("model_status", &json!({})) else { return };
+    match status.at("name").as_str() {
+        Some(used) if used == name => {}
+        Some(used) => {
+            output
+                .explain(&format!("{used} stays at work; `iai-mcp model use {name}` changes that"));
+        }
+        None => match client.call_daemon("model_use", &json!({"name": name})) {
+            Ok(told) => output.explain(&describe(&told)),
+            Err(error) => output.explain(&format!("the daemon cannot use it: {error}")),
+        },
+    }
+}
+
+pub(super) fn describe(told: &Value) -> String {
+    let name = told.at("name").as_str().unwrap_or("no model").to_owned();
+    let pending = |field: &str| told.at(field).as_u64().unwrap_or(0);
+    let mut line = match told.at("state").as_str().unwrap_or("unknown") {
+        "none" => "no model: words alone are compared; `iai-mcp model install`".to_owned(),
+        "refused" => format!("{name} · {}", told.at("reason").as_str().unwrap_or("refused")),
+        "filling" if 0 < pending("pending") => {
+            format!("{name} · {} memories still to be embedded", pending("pending"))
+        }
+        state => format!("{name} · {state}"),
+    };
+    if let Some(next) = told.at("next_name").as_str() {
+        line.push_str(&format!(" · {next} follows, {} to go", pending("next_pending")));
+    }
+    line
 }
 
 fn list(settings: &Settings, output: &Output) {

@@ -58,6 +58,9 @@ fn describe(status: &Value, settings: &Settings) -> String {
     if let Some(oldest) = status.at("oldest_pending_at").as_str() {
         lines.push(format!("oldest    pending since {oldest}"));
     }
+    if status.at("model").is_object() {
+        lines.push(format!("model     {}", super::model::describe(&status.at("model"))));
+    }
     lines.join("\n")
 }
 

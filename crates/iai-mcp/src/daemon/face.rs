@@ -154,6 +154,7 @@ impl Face {
             "oldest_pending_at": oldest.map(|at| at.to_string()),
             "last_session": changing.session,
             "model": self.models.get().map(|models| models.show()),
+            "embedding_model": self.models.get().and_then(|models| models.serving()),
             "embedding_pending": self.models.get().map_or(1, |models| models.n_pending()),
         })
     }

@@ -7,7 +7,7 @@ pub(super) mod turns;
 
 use iai_memory::{
     BriefAsk, CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role,
-    ShelfFilter, StructuralAsk, Tier,
+    ShelfFilter, StructuralAsk, Tier, Timing,
 };
 use iai_wire::code;
 use jiff::Timestamp;
@@ -131,6 +131,10 @@ fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Resu
             false => Certainty::Any,
         },
         as_of: given.optional_time("asof")?,
+        timing: match given.flag("tell_timing")? {
+            true => Timing::Told,
+            false => Timing::Untold,
+        },
         n_hits_wanted: given.optional_count("n_hits_max")?,
     };
     reply(engine.recall(&ask, now))

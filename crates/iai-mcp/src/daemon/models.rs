@@ -72,6 +72,11 @@ impl Models {
         })
     }
 
+    /// The name of the model that answers cues.
+    pub(super) fn serving(&self) -> Option<String> {
+        self.engine.meaning_status().model
+    }
+
     /// How many memories wait for vectors; while that is not known, at least one.
     pub(super) fn n_pending(&self) -> u64 {
         let status = self.engine.meaning_status();

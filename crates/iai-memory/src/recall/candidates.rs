@@ -2,6 +2,7 @@
 //! asked about the other's; then the scene around the most promising.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use iai_store::{
     LexicalQuery, Limits, LinkKind, Memory, MemoryId, MemoryNumber, Reader, Scope, Tier,
@@ -60,6 +61,8 @@ pub(crate) struct Found {
     pub(crate) is_second_best: bool,
     /// A model was there to compare meanings, or quoted words made it needless.
     pub(crate) has_model: bool,
+    /// What embedding the cue took.
+    pub(crate) embedding: Duration,
 }
 
 /// What the ranked memories replaced, and what replaced them.
@@ -96,6 +99,7 @@ pub(crate) fn find(
     } else {
         (phrased, None)
     };
+    let embedding = nearest.as_ref().map_or(Duration::ZERO, |nearest| nearest.embedding);
     let has_model = nearest.is_some() || !cue.phrases.is_empty() && !is_second_best;
     let mut evidence = words_of(engine, &query, numbers)?;
     let mut scale = Scale {
@@ -109,7 +113,7 @@ pub(crate) fn find(
     }
     keep_promising(&mut evidence, &scale);
     add_scenes(engine, &query, &scope, &mut evidence)?;
-    Ok(Found { evidence, scale, is_second_best, has_model })
+    Ok(Found { evidence, scale, is_second_best, has_model, embedding })
 }
 
 fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {

@@ -199,6 +199,7 @@ fn empty(cue: &Cue, hints: Vec<Hint>) -> RecallAnswer {
         cue_mode: cue.mode,
         patterns_observed: Vec::new(),
         overnight_digest: None,
+        timing_us: None,
     }
 }
 

@@ -55,6 +55,7 @@ impl Home {
             project: None,
             certainty: Certainty::Any,
             as_of: None,
+            timing: iai_memory::Timing::Untold,
             n_hits_wanted: None,
         };
         self.engine.recall(&ask, now()).unwrap()
@@ -68,6 +69,7 @@ impl Home {
             project: None,
             certainty: Certainty::Any,
             as_of: None,
+            timing: iai_memory::Timing::Untold,
             n_hits_wanted: Some(n_hits),
         };
         self.engine.recall(&ask, now()).unwrap()

@@ -8,5 +8,6 @@
 mod fixture;
 
 mod ingest;
+mod meaning;
 mod recall;
 mod relate;
