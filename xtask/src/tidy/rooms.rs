@@ -77,7 +77,11 @@ const CONFINED: &[Confined] = &[
     Confined {
         names: &["unsafe"],
         reach: Reach::All(""),
-        rooms: &["crates/iai-embed/src/kernels", "crates/iai-mcp/src/daemon/launchd"],
+        rooms: &[
+            "crates/iai-embed/src/kernels",
+            "crates/iai-store/src/kernels",
+            "crates/iai-mcp/src/daemon/launchd",
+        ],
         instead: "find a safe way, or do it in kernels.rs or launchd.rs",
     },
     Confined {

@@ -285,7 +285,8 @@ fn a_store_with_the_old_index_is_taken_forward() {
     let mut store = open(folder.path()).unwrap();
     insert(&mut store, 0, "some words").unwrap();
     let older = "DROP TABLE lexical_segment; DROP INDEX memory_ended;
-        CREATE VIRTUAL TABLE lexical USING fts5 (text, content = 'memory', content_rowid = 'number');
+        CREATE VIRTUAL TABLE lexical
+            USING fts5 (text, content = 'memory', content_rowid = 'number');
         INSERT INTO lexical (rowid, text) VALUES (1, 'some words');
         INSERT INTO meta VALUES ('lexical', '1'); PRAGMA user_version = 1;";
     store.reader.connection.execute_batch(older).unwrap();
