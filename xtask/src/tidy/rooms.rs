@@ -89,6 +89,7 @@ const CONFINED: &[Confined] = &[
         rooms: &[
             "crates/iai-embed/src/kernels",
             "crates/iai-store/src/index/kernels",
+            "crates/iai-store/src/kernels",
             "crates/iai-mcp/src/daemon/launchd",
         ],
         instead: "find a safe way, or do it in kernels.rs or launchd.rs",

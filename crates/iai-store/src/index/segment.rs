@@ -3,7 +3,7 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 64 | header: magic, version of the words, first and last number, counts, where sections begin |
+//! | 64 | header: magic, version of the words, first and last number, counts, places of sections |
 //! | 2 per number | length of each memory in words; 0 where there is none |
 //! | 8 per 16 terms | where the terms and their postings begin |
 //! | | terms in order, each without the beginning it shares with the one before |
@@ -93,12 +93,13 @@ impl Segment {
     /// Returns the length of the memory this many after the first.
     #[inline]
     pub(crate) fn length(&self, local: u32) -> u16 {
-        let (lengths, _) = self.lengths().as_chunks::<2>();
-        lengths.get(local as usize).map_or(0, |two| u16::from_le_bytes(*two))
+        self.lengths().get(local as usize).map_or(0, |two| u16::from_le_bytes(*two))
     }
 
-    fn lengths(&self) -> &[u8] {
-        self.bytes.get(HEADER_BYTES..self.sections.entries_at).unwrap_or_default()
+    /// Returns the lengths of the whole range, as they are stored.
+    pub(crate) fn lengths(&self) -> &[[u8; 2]] {
+        let bytes = self.bytes.get(HEADER_BYTES..self.sections.entries_at).unwrap_or_default();
+        bytes.as_chunks::<2>().0
     }
 
     /// Returns the postings of a term.

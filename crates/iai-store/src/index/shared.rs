@@ -23,8 +23,8 @@ impl SharedIndex {
         self.with(|_| ()).is_some()
     }
 
-    /// Makes the next segment that is due, without holding anybody up. [`crate::Store::keep`] stores
-    /// it.
+    /// Makes the next segment that is due, without holding anybody up.
+    /// [`crate::Store::keep`] stores it.
     pub fn make_due(&self) -> Option<Made> {
         let due = self.with(MemoryIndex::due).flatten()?;
         Some(due.make())

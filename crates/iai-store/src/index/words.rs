@@ -376,7 +376,8 @@ fn fold(letter: char, to: &mut String) {
 /// Indic scripts are letters.
 fn is_accent(letter: char) -> bool {
     matches!(letter, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{65f}')
-        || matches!(letter, '\u{670}' | '\u{640}' | '\u{1ab0}'..='\u{1aff}' | '\u{fe00}'..='\u{fe0f}')
+        || matches!(letter, '\u{640}' | '\u{670}' | '\u{1ab0}'..='\u{1aff}')
+        || matches!(letter, '\u{fe00}'..='\u{fe0f}')
 }
 
 fn is_stemmed(term: &str) -> bool {

@@ -286,7 +286,8 @@ fn a_store_with_the_old_index_is_taken_forward() {
     insert(&mut store, 0, "some words").unwrap();
     let older = "DROP TRIGGER memory_forgets_vectors; DROP TABLE vector; DROP TABLE code_block;
         DROP TABLE embedding_model; DROP TABLE lexical_segment; DROP INDEX memory_ended;
-        CREATE VIRTUAL TABLE lexical USING fts5 (text, content = 'memory', content_rowid = 'number');
+        CREATE VIRTUAL TABLE lexical
+            USING fts5 (text, content = 'memory', content_rowid = 'number');
         INSERT INTO lexical (rowid, text) VALUES (1, 'some words');
         INSERT INTO meta VALUES ('lexical', '1'); PRAGMA user_version = 1;";
     store.reader.connection.execute_batch(older).unwrap();

@@ -280,8 +280,11 @@ impl Round<'_> {
         };
         match (part, list) {
             (Part::Segment(segment), List::Sealed(Some(postings))) => {
+                let lengths = segment.lengths();
                 postings.for_each(|local, count| {
-                    add(local, saturation.share(count, segment.length(local)));
+                    let length =
+                        lengths.get(local as usize).map_or(0, |two| u16::from_le_bytes(*two));
+                    add(local, saturation.share(count, length));
                 });
             }
             (_, List::Sealed(_)) => {}
