@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Pooling;
 use crate::error::EmbedError;
-use crate::kernels::{self, GROUP, Kernel, LANES, Norm, Rows, WeightPanel};
+use crate::kernels::{self, GROUP, Kernel, LANES, Norm, Rows, WeightPanels};
 use crate::team::Team;
 use attention::{Attention, Space};
 
@@ -373,20 +373,18 @@ impl Linear {
         let rows =
             Rows { values: &input.values, stride, n_rows: input.n_rows, n_columns: self.n_inputs };
         let mut out = vec![0.0; panels.len() * stride];
-        for (panel, out) in panels.zip(out.chunks_mut(stride)) {
-            if let Some(weights) = self.panel(panel) {
-                kernels::linear(kernel, rows, &weights, block, out);
-            }
+        if let Some(weights) = self.panels(&panels) {
+            kernels::linear(kernel, rows, &weights, block, &mut out);
         }
         out
     }
 
-    fn panel(&self, panel: usize) -> Option<WeightPanel<'_>> {
-        let (n_quants, n_scales) = (self.n_inputs * LANES, self.n_inputs.div_ceil(GROUP) * LANES);
-        Some(WeightPanel {
-            quants: self.quants.get(panel * n_quants..(panel + 1) * n_quants)?,
-            scales: self.scales.get(panel * n_scales..(panel + 1) * n_scales)?,
-            bias: self.bias.get(panel * LANES..(panel + 1) * LANES)?,
+    fn panels(&self, panels: &Range<usize>) -> Option<WeightPanels<'_>> {
+        let part = |n: usize| panels.start * n..panels.end * n;
+        Some(WeightPanels {
+            quants: self.quants.get(part(self.n_inputs * LANES))?,
+            scales: self.scales.get(part(self.n_inputs.div_ceil(GROUP) * LANES))?,
+            bias: self.bias.get(part(LANES))?,
         })
     }
 }

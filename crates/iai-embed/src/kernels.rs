@@ -16,8 +16,8 @@ use lanes::{Arithmetic, Fusing, Lanes as _, Rounding};
 pub(crate) const LANES: usize = 16;
 /// Weights that share one scale.
 pub(crate) const GROUP: usize = 64;
-/// Rows of weights made to floats at a time: 16 KiB, half of a first-level cache.
-const BLOCK_ROWS: usize = 4 * GROUP;
+/// Rows of weights made to floats at a time: 24 KiB, most of a first-level cache.
+const BLOCK_ROWS: usize = 6 * GROUP;
 
 /// Which instructions this machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,13 +32,13 @@ pub(crate) enum Kernel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Detected(());
 
-/// One panel of weights: `n_inputs` rows of [`LANES`] columns, in signed bytes.
-pub(crate) struct WeightPanel<'a> {
-    /// `n_inputs × LANES` bytes, two's complement.
+/// Panels of weights: in each, a row of [`LANES`] columns for every input.
+pub(crate) struct WeightPanels<'a> {
+    /// `n_inputs × LANES` signed bytes a panel.
     pub(crate) quants: &'a [u8],
-    /// A row of [`LANES`] for every [`GROUP`] inputs.
+    /// A row of [`LANES`] for every [`GROUP`] inputs, panel after panel.
     pub(crate) scales: &'a [f32],
-    /// One for each column.
+    /// One for each column; as many panels are computed.
     pub(crate) bias: &'a [f32],
 }
 
@@ -84,10 +84,10 @@ macro_rules! dispatched {
 }
 
 dispatched! {
-    /// `out = rows · weights + bias`, one panel; `block` is working space.
+    /// `out = rows · weights + bias`, panel after panel; `block` is working space.
     linear => linear_of(
         rows: Rows<'_>,
-        weights: &WeightPanel<'_>,
+        weights: &WeightPanels<'_>,
         block: &mut Vec<f32>,
         out: &mut [f32],
     )
@@ -138,22 +138,31 @@ pub(crate) struct Norm {
 #[inline(always)]
 fn linear_of<A: Arithmetic>(
     rows: Rows<'_>,
-    weights: &WeightPanel<'_>,
+    weights: &WeightPanels<'_>,
     block: &mut Vec<f32>,
     out: &mut [f32],
 ) {
-    for row in out.as_chunks_mut::<LANES>().0 {
-        row.copy_from_slice(weights.bias);
+    let n_inputs = rows.n_columns;
+    let (n_quants, n_scales) = (n_inputs * LANES, n_inputs.div_ceil(GROUP) * LANES);
+    let n_out = (rows.n_rows * LANES).max(1);
+    for (out, bias) in out.chunks_mut(n_out).zip(weights.bias.as_chunks::<LANES>().0) {
+        out.as_chunks_mut::<LANES>().0.fill(*bias);
     }
-    let quants = weights.quants.chunks(BLOCK_ROWS * LANES);
-    let scales = weights.scales.chunks(BLOCK_ROWS / GROUP * LANES);
-    for (at, (quants, scales)) in quants.zip(scales).enumerate() {
-        block.resize(quants.len(), 0.0);
-        dequantise_block::<A>(quants, scales, block);
-        let n_columns = quants.len() / LANES;
-        let from = at * (BLOCK_ROWS / LANES) * rows.stride;
-        let values = rows.values.get(from..).unwrap_or_default();
-        multiply_of::<A>(Rows { values, n_columns, ..rows }, block, out);
+    // Room is made once: a shorter block leaves the rest of it as it is.
+    block.resize(BLOCK_ROWS * LANES, 0.0);
+    // Block by block, and not panel by panel: what all panels need of a wide input stays in the
+    // second-level cache.
+    for first in (0..n_inputs).step_by(BLOCK_ROWS) {
+        let n_columns = (n_inputs - first).min(BLOCK_ROWS);
+        let values = rows.values.get(first / LANES * rows.stride..).unwrap_or_default();
+        let rows = Rows { values, n_columns, ..rows };
+        let panels = weights.quants.chunks(n_quants).zip(weights.scales.chunks(n_scales));
+        for ((quants, scales), out) in panels.zip(out.chunks_mut(n_out)) {
+            let quants = quants.get(first * LANES..(first + n_columns) * LANES);
+            let scales = scales.get(first / GROUP * LANES..);
+            dequantise_block::<A>(quants.unwrap_or_default(), scales.unwrap_or_default(), block);
+            multiply_of::<A>(rows, block, out);
+        }
     }
 }
 
@@ -262,21 +271,21 @@ fn gelu_one<A: Arithmetic>(x: f32) -> f32 {
 
 /// `eˣ` for `x ≤ 0`, to about one unit in the last place; below -87 it is as good as 0.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "the range of a power of two is far smaller")]
-#[expect(clippy::cast_sign_loss, reason = "bits, not a number")]
 fn exponential<A: Arithmetic>(x: f32) -> f32 {
+    // Added to a small number, it leaves that number's whole part in the lowest bits.
     const ROUNDING: f32 = 12_582_912.0;
     const LN2_HIGH: f32 = 0.693_359_4;
     const LN2_LOW: f32 = -2.121_944_4e-4;
     const TERMS: [f32; 6] =
         [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 0.5];
     let x = if x < -87.0 { -87.0 } else { x };
-    let power = A::times_plus(x, std::f32::consts::LOG2_E, ROUNDING) - ROUNDING;
+    let rounded = A::times_plus(x, std::f32::consts::LOG2_E, ROUNDING);
+    let power = rounded - ROUNDING;
     let rest = A::times_plus(power, -LN2_LOW, A::times_plus(power, -LN2_HIGH, x));
     let sum = TERMS.iter().fold(0.0, |sum, term| A::times_plus(sum, rest, *term));
     let value = A::times_plus(sum, rest * rest, rest) + 1.0;
-    // SAFETY of the number: `power` is a whole number between -126 and 0.
-    value * f32::from_bits(((power as i32 + 127) << 23) as u32)
+    // `power` is between -126 and 0; plus 127 it is the exponent of two to that power.
+    value * f32::from_bits(rounded.to_bits().wrapping_add(127) << 23)
 }
 
 #[inline(always)]
@@ -382,7 +391,7 @@ mod tests {
         let scales = vec![0.002; n_inputs.div_ceil(GROUP) * LANES];
         let values = values(n_rows * n_inputs);
         let rows = Rows { values: &values, stride: n_rows * LANES, n_rows, n_columns: n_inputs };
-        let weights = WeightPanel { quants: &quants, scales: &scales, bias: &[0.5; LANES] };
+        let weights = WeightPanels { quants: &quants, scales: &scales, bias: &[0.5; LANES] };
         let mut out = vec![0.0; n_rows * LANES];
         linear(kernel, rows, &weights, &mut Vec::new(), &mut out);
         out

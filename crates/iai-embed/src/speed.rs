@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::kernels::{self, GROUP, Kernel, LANES, Rows, WeightPanel};
+use crate::kernels::{self, GROUP, Kernel, LANES, Rows, WeightPanels};
 
 const N_INPUTS: usize = 384;
 const N_OUTPUTS: usize = 1536;
@@ -26,16 +26,13 @@ pub fn matrix_speed(n_rows: usize) -> f64 {
     let quants: Vec<u8> = (0..=255).cycle().take(N_INPUTS * N_OUTPUTS).collect();
     let scales = vec![0.01; N_INPUTS.div_ceil(GROUP) * N_OUTPUTS];
     let values = vec![0.5; n_rows * N_INPUTS];
-    let mut out = vec![0.0; n_rows * LANES];
+    let mut out = vec![0.0; n_rows * N_OUTPUTS];
     let mut block = Vec::new();
     let rows = Rows { values: &values, stride: n_rows * LANES, n_rows, n_columns: N_INPUTS };
+    let weights = WeightPanels { quants: &quants, scales: &scales, bias: &[0.0; N_OUTPUTS] };
     gigaflops(2 * n_rows * N_INPUTS * N_OUTPUTS, || {
-        let panels = quants.chunks(N_INPUTS * LANES);
-        for (quants, scales) in panels.zip(scales.chunks(N_INPUTS.div_ceil(GROUP) * LANES)) {
-            let weights = WeightPanel { quants, scales, bias: &[0.0; LANES] };
-            kernels::linear(kernel, rows, &weights, &mut block, &mut out);
-            black_box(&out);
-        }
+        kernels::linear(kernel, rows, &weights, &mut block, &mut out);
+        black_box(&out);
     })
 }
 
