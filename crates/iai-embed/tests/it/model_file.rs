@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::tiny::{Tiny, config};
+use crate::source::config;
+use crate::tiny::Tiny;
 use iai_embed::{EmbedError, Embedder as _, Model, convert};
 use proptest::prelude::{ProptestConfig, any};
 use proptest::sample::select;

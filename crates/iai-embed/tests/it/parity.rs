@@ -1,6 +1,7 @@
 //! The engine against a plain forward pass over the unquantised weights.
 
-use crate::tiny::{EPSILON, HEADS, HIDDEN, LAYERS, Tiny};
+use crate::source::{EPSILON, HEADS, HIDDEN, LAYERS};
+use crate::tiny::Tiny;
 use iai_embed::{Embedder as _, Pooling};
 
 const TEXTS: &[&str] =

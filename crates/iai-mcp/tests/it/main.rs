@@ -9,6 +9,9 @@
 
 mod support;
 
+#[path = "../../../iai-embed/tests/it/source.rs"]
+mod source;
+
 mod bad_input;
 mod bench;
 mod cli;
@@ -19,6 +22,7 @@ mod history;
 mod hooks;
 mod install;
 mod load;
+mod models;
 mod protocol;
 mod secrecy;
 mod tools;
