@@ -41,7 +41,7 @@ pub struct RecallAsk {
     pub project: Option<String>,
     /// Whether a doubtful answer is better than none.
     pub certainty: Certainty,
-    /// The time of asking, when it is not now: what was said later is not known yet.
+    /// The time of asking, when it is not now: what was said later ranks lower.
     pub as_of: Option<Timestamp>,
     /// Whether to say where the time went.
     pub timing: Timing,

@@ -123,7 +123,6 @@ fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {
             CueMode::Concept => Vec::new(),
         },
         project: ask.project.clone(),
-        until_ms: ask.as_of.map(jiff::Timestamp::as_millisecond),
         ..Scope::default()
     }
 }

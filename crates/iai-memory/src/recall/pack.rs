@@ -14,6 +14,8 @@ const LINE_CHARS: usize = 80;
 const ENVELOPE_CHARS: usize = 400;
 /// What of the envelope is the protocol's and the text block's own.
 const WRAPPING_CHARS: usize = 200;
+/// What a hit costs that says nothing: its fields, its line, its id.
+const HIT_CHARS_MIN: usize = 300;
 /// Less than this of a text tells nothing.
 const EXCERPT_CHARS_MIN: usize = 40;
 const TRACE_MAX: usize = 10;
@@ -76,9 +78,12 @@ impl Room {
         }
     }
 
-    /// The most hits there is room for.
+    /// The most hits there can be room for; reading more would be for nothing.
     pub(crate) fn n_hits_max(&self) -> usize {
-        self.n_hits_max
+        if self.is_shared {
+            return self.n_hits_max;
+        }
+        self.n_hits_max.min(self.n_chars / HIT_CHARS_MIN + 1)
     }
 
     /// What the next of `n_hits_left` hits may cost when `left` is still free, and whether a longer

@@ -11,7 +11,7 @@ use super::cue::{Cue, CueMode};
 use crate::error::Result;
 
 /// What a memory gains for each deviation that its cosine is above the mean of all.
-const MEANING_WEIGHT: f64 = 0.12;
+const MEANING_WEIGHT: f64 = 0.15;
 /// Words are measured against the best match, or against this share of all that the cue's words
 /// could tell when even the best match is a poor one: the meaning then decides.
 const POOR_MATCH: f32 = 0.5;
@@ -35,10 +35,16 @@ const STALE_FACTOR: f64 = 0.5;
 /// A successor found only through what it replaced stands this much above it.
 const SUCCESSOR_MARGIN: f64 = 0.0001;
 
+/// What was said only after the time of asking costs this much; it happens when somebody asks as of
+/// a day in the past, or when a clock was wrong.
+const LATER_COST: f64 = 0.3;
+/// Clocks differ by so much without anybody being to blame.
+const CLOCK_SKEW_DAYS: f64 = 10.0 / 1440.0;
+
 /// A memory with less than this of what the cue's words tell …
-const DOUBTFUL_COVERAGE: f64 = 0.25;
+const DOUBTFUL_COVERAGE: f32 = 0.2;
 /// … and nearer to the cue than the mean by less than so many deviations may not be meant.
-const DOUBTFUL_DEVIATIONS: f64 = 3.0;
+const DOUBTFUL_DEVIATIONS: f64 = 2.2;
 
 /// A memory with its score and the arithmetic behind it.
 #[derive(Debug, Clone)]
@@ -74,14 +80,11 @@ pub(crate) fn rank(
 
 /// Tells whether nothing found is likely to be what was asked for.
 pub(crate) fn is_doubtful(found: &Found) -> bool {
-    let Scale { information, .. } = found.scale;
-    !found.evidence.values().any(|evidence| {
-        DOUBTFUL_COVERAGE
-            <= f64::from(
-                evidence.bm25.max(evidence.scene * 0.5) / information.max(f32::MIN_POSITIVE),
-            )
-            || DOUBTFUL_DEVIATIONS <= deviations(evidence, &found.scale).unwrap_or(0.0)
-    })
+    let enough = DOUBTFUL_COVERAGE * found.scale.information;
+    let is_near = |evidence: &Evidence| {
+        deviations(evidence, &found.scale).is_some_and(|near| DOUBTFUL_DEVIATIONS <= near)
+    };
+    !found.evidence.values().any(|evidence| enough <= evidence.bm25 || is_near(evidence))
 }
 
 /// What speaks for a memory by itself: its meaning and its words.
@@ -113,8 +116,11 @@ fn score(
         reason = format!("meaning {meaning:.3} (cosine {cosine:.2}) + {reason}");
     }
     let age_days = age_days(evidence, now);
-    if cue.mode == CueMode::Concept {
-        let recency = RECENCY_WEIGHT / (1.0 + (age_days * RECENCY_STEPS_PER_DAY).ln_1p());
+    if age_days < -CLOCK_SKEW_DAYS {
+        score -= LATER_COST;
+        reason.push_str(&format!(" − said later {LATER_COST:.2}"));
+    } else if cue.mode == CueMode::Concept {
+        let recency = RECENCY_WEIGHT / (1.0 + (age_days.max(0.0) * RECENCY_STEPS_PER_DAY).ln_1p());
         score += recency;
         reason.push_str(&format!(" + recency {recency:.3}"));
     }
@@ -142,11 +148,10 @@ fn measured(bm25: f32, scale: &Scale) -> f64 {
     f64::from(bm25 / measure.max(f32::MIN_POSITIVE))
 }
 
-/// A time in the future counts as now.
+/// How long ago it was said; below zero for what was said later.
 #[expect(clippy::cast_precision_loss, reason = "an age in days needs few digits")]
 fn age_days(evidence: &Evidence, now: Timestamp) -> f64 {
-    let age_ms = now.as_millisecond().saturating_sub(evidence.turn_at_ms).max(0);
-    age_ms as f64 / 86_400_000.0
+    now.as_millisecond().saturating_sub(evidence.turn_at_ms) as f64 / 86_400_000.0
 }
 
 /// Takes the best again and again, each time counting what its session already has.

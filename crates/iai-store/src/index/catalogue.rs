@@ -344,8 +344,6 @@ pub struct Scope {
     pub project: Option<String>,
     /// Any of these sessions, by number.
     pub sessions: Option<Vec<u32>>,
-    /// Said at this time or before, in milliseconds since 1970.
-    pub until_ms: Option<i64>,
 }
 
 impl Scope {
@@ -364,7 +362,6 @@ impl Scope {
                 && (self.roles.is_empty() || self.roles.contains(&entry.role))
                 && project.is_none_or(of_project)
                 && self.sessions.as_ref().is_none_or(|known| known.contains(&entry.session))
-                && self.until_ms.is_none_or(|until| entry.turn_at_ms <= until)
         }
     }
 }
