@@ -6,6 +6,7 @@ mod links;
 mod memories;
 mod vectors;
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, InterruptHandle};
@@ -23,7 +24,11 @@ pub(crate) use memories::{memories_from, memory_of};
 pub struct Reader {
     pub(crate) connection: Connection,
     pub(crate) database: PathBuf,
+    is_wide: Cell<bool>,
 }
+
+/// The vectors of twenty thousand memories; beyond that, a search finds few of its pages again.
+const WIDE_CACHE: &str = "PRAGMA cache_size = -8192;";
 
 /// Ends the read that is under way, from another thread.
 pub struct Interrupter(InterruptHandle);
@@ -52,9 +57,20 @@ impl Reader {
         Interrupter(self.connection.get_interrupt_handle())
     }
 
+    /// Lets this connection keep more pages: vectors are read here and there, in every search.
+    pub fn widen_cache(&self) -> Result<()> {
+        if self.is_wide.replace(true) {
+            return Ok(());
+        }
+        self.run("widening the page cache", |c| c.execute_batch(WIDE_CACHE))
+    }
+
     pub(crate) fn connect(database: &Path, vault: &Vault) -> Result<Self> {
-        let connection = connection::open_reader(database, vault)?;
-        Ok(Self { connection, database: database.to_owned() })
+        Ok(Self::of(connection::open_reader(database, vault)?, database))
+    }
+
+    pub(crate) fn of(connection: Connection, database: &Path) -> Self {
+        Self { connection, database: database.to_owned(), is_wide: Cell::new(false) }
     }
 
     /// Runs `work` on the connection and names its failure.

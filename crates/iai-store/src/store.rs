@@ -51,10 +51,7 @@ impl Store {
         };
         files::ensure_private(&paths.vault)?;
         let database = files::ensure_private_file(&paths.database)?;
-        let reader = Reader {
-            connection: connection::open_writer(&paths.database, &vault)?,
-            database: paths.database.clone(),
-        };
+        let reader = Reader::of(connection::open_writer(&paths.database, &vault)?, &paths.database);
         schema::migrate(&reader.connection, &reader.database, vault.store(), now)?;
         ensure_spool_public(paths, &vault)?;
         let store = Self { reader, vault, index: Arc::default() };

@@ -59,7 +59,7 @@ fn describe(status: &Value, settings: &Settings) -> String {
         lines.push(format!("oldest    pending since {oldest}"));
     }
     if status.at("model").is_object() {
-        lines.push(format!("model     {}", super::model::describe(&status.at("model"))));
+        lines.push(format!("model     {}", super::model::describe(status.at("model"))));
     }
     lines.join("\n")
 }

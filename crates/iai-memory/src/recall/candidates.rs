@@ -17,13 +17,13 @@ use crate::error::{MemoryError, Result};
 use crate::meaning::{Nearest, NearestAsk};
 
 /// The best of each lane that are looked at; more changed no answer on the development sets.
-const LANE_MAX: usize = 100;
+const LANE_MAX: usize = 64;
 /// Of those, the most promising whose scenes are read.
 const SCENES_MAX: usize = 64;
 /// Turns before and after that make a scene.
 const SCENE_REACH: usize = 8;
 /// Sign codes estimated again, and vectors compared exactly.
-const LIMITS: Limits = Limits { n_scan: 1000, n_estimate: LANE_MAX };
+const LIMITS: Limits = Limits { n_scan: 640, n_estimate: LANE_MAX };
 /// Quoted words may stand together in any of these.
 const PHRASE_CANDIDATES_MAX: usize = 200;
 

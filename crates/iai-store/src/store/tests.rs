@@ -112,7 +112,7 @@ fn a_store_in_a_folder_without_leave_to_write_is_read_as_it_is() {
     let n_files = || std::fs::read_dir(folder.path()).unwrap().count();
     let before = n_files();
     let connection = connection::open_immutable(&database, &vault).unwrap();
-    let reader = Reader { connection, database };
+    let reader = Reader::of(connection, &database);
     assert_eq!(reader.counts().unwrap().memories, 1);
     assert!(reader.check(CheckDepth::Deep).unwrap().is_clean());
     assert_eq!(n_files(), before, "no log, no shared memory");
