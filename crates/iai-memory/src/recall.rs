@@ -171,6 +171,8 @@ impl MemoryEngine {
             return Ok(pack::nothing(&cue, "retrieval_skipped", "the cue asks for nothing"));
         }
         let begun = Instant::now();
+        // Before a reader is taken: loading needs one too, and without a daemon there is only one.
+        self.load_index()?;
         self.read(|reader| {
             let found = candidates::find(self, reader, &cue, ask)?;
             if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {

@@ -79,9 +79,14 @@ impl MemoryIndex {
         self.lexical.scene_scores(query, &scenes)
     }
 
+    /// Returns how much of what the query's words tell is in each of these memories, from 0 to 1.
+    pub fn coverage(&self, query: &LexicalQuery, numbers: &[MemoryNumber]) -> Vec<f32> {
+        self.lexical.coverage(query, numbers)
+    }
+
     /// Returns the most a memory could score under the query.
     pub fn information(&self, query: &LexicalQuery) -> f32 {
-        self.lexical.information(query)
+        self.lexical.information_of(query)
     }
 
     /// Returns in how many memories each word is, in any of its forms; a word that is cut into

@@ -14,7 +14,7 @@ use proptest::{prop_assert, proptest};
 fn a_file_says_which_model_it_is() {
     let tiny = Tiny::new();
     let identity = tiny.model().identity().clone();
-    assert_eq!((identity.name.as_str(), identity.dimension), ("tiny", 64));
+    assert_eq!((identity.name.as_str(), identity.dimension), ("tiny", 128));
     assert_eq!(identity.n_tokens_max, 48);
     let again = tiny.source().join("again.iai");
     assert_eq!(convert(&tiny.source(), "tiny", &again).unwrap(), identity);
@@ -83,8 +83,8 @@ fn a_lying_header_is_refused() {
     let lies = [
         ("\"n_layers\":2", "\"n_layers\":3"),
         ("\"n_layers\":2", "\"n_layers\":0"),
-        ("\"n_hidden\":64", "\"n_hidden\":6"),
-        ("\"n_hidden\":64", "\"n_hidden\":4611686018427387904"),
+        ("\"n_hidden\":128", "\"n_hidden\":6"),
+        ("\"n_hidden\":128", "\"n_hidden\":4611686018427387904"),
         ("\"n_heads\":4", "\"n_heads\":0"),
         ("\"n_heads\":4", "\"n_heads\":3"),
         ("\"n_pieces\":60", "\"n_pieces\":59"),
@@ -128,7 +128,7 @@ fn sources_we_cannot_run_are_refused_by_name() {
         ("position_embedding_type", "\"rotary\"", "its kind of positions is `rotary`"),
         ("num_attention_heads", "3", "no multiple of 16"),
         ("num_hidden_layers", "3", "hold no `encoder.layer.2"),
-        ("hidden_size", "128", "has the shape"),
+        ("hidden_size", "64", "has the shape"),
     ];
     for (key, value, want) in cases {
         let tiny = Tiny::new();

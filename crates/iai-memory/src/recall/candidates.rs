@@ -34,6 +34,8 @@ pub(crate) struct Evidence {
     pub(crate) bm25: f32,
     /// BM25 of the turns around it, read as one text; only for the most promising.
     pub(crate) scene: f32,
+    /// How much of what the cue's words tell is in it, from 0 to 1; only for the most promising.
+    pub(crate) coverage: f32,
     /// The cosine between it and the cue, where there is a model that knows it.
     pub(crate) cosine: Option<f32>,
     pub(crate) session: u32,
@@ -164,6 +166,7 @@ fn words_of(
             let evidence = Evidence {
                 bm25,
                 scene: 0.0,
+                coverage: 0.0,
                 cosine: None,
                 session: entry.session,
                 turn_at_ms: entry.turn_at_ms,
@@ -215,10 +218,13 @@ fn add_scenes(
     evidence: &mut BTreeMap<MemoryNumber, Evidence>,
 ) -> Result<()> {
     let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
-    let scenes =
-        engine.with_index(|index| index.scene_scores(query, scope, &numbers, SCENE_REACH))?;
-    for (evidence, scene) in evidence.values_mut().zip(scenes) {
-        evidence.scene = scene;
+    let (scenes, coverage) = engine.with_index(|index| {
+        let scenes = index.scene_scores(query, scope, &numbers, SCENE_REACH);
+        (scenes, index.coverage(query, &numbers))
+    })?;
+    for (evidence, (scene, coverage)) in evidence.values_mut().zip(scenes.iter().zip(coverage)) {
+        evidence.scene = *scene;
+        evidence.coverage = coverage;
     }
     Ok(())
 }

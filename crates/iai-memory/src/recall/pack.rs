@@ -105,6 +105,8 @@ pub(crate) fn pack(
     room: Room,
     hints: Vec<Hint>,
 ) -> RecallAnswer {
+    // Where there is hardly room for a hit, there is none for what could be said about it.
+    let hints = if n_chars(&hints) * 6 <= room.n_chars { hints } else { Vec::new() };
     let mut answer = empty(cue, hints);
     let mut left = room.n_chars.saturating_sub(WRAPPING_CHARS + n_chars(&answer));
     let n_hits_max = room.n_hits_max.min(ranked.len());

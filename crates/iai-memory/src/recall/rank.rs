@@ -12,6 +12,10 @@ use crate::error::Result;
 
 /// What a memory gains for each deviation that its cosine is above the mean of all.
 const MEANING_WEIGHT: f64 = 0.15;
+/// In a handful of memories the deviation means little; below this it is not believed …
+const DEVIATION_MIN: f32 = 0.02;
+/// … and no memory is nearer or farther than this.
+const DEVIATIONS: (f32, f32) = (-3.0, 8.0);
 /// Words are measured against the best match, or against this share of all that the cue's words
 /// could tell when even the best match is a poor one: the meaning then decides.
 const POOR_MATCH: f32 = 0.5;
@@ -42,9 +46,9 @@ const LATER_COST: f64 = 0.3;
 const CLOCK_SKEW_DAYS: f64 = 10.0 / 1440.0;
 
 /// A memory with less than this of what the cue's words tell …
-const DOUBTFUL_COVERAGE: f32 = 0.2;
+const DOUBTFUL_COVERAGE: f32 = 0.35;
 /// … and nearer to the cue than the mean by less than so many deviations may not be meant.
-const DOUBTFUL_DEVIATIONS: f64 = 2.2;
+const DOUBTFUL_DEVIATIONS: f64 = 2.6;
 
 /// A memory with its score and the arithmetic behind it.
 #[derive(Debug, Clone)]
@@ -80,11 +84,10 @@ pub(crate) fn rank(
 
 /// Tells whether nothing found is likely to be what was asked for.
 pub(crate) fn is_doubtful(found: &Found) -> bool {
-    let enough = DOUBTFUL_COVERAGE * found.scale.information;
     let is_near = |evidence: &Evidence| {
         deviations(evidence, &found.scale).is_some_and(|near| DOUBTFUL_DEVIATIONS <= near)
     };
-    !found.evidence.values().any(|evidence| enough <= evidence.bm25 || is_near(evidence))
+    !found.evidence.values().any(|own| DOUBTFUL_COVERAGE <= own.coverage || is_near(own))
 }
 
 /// What speaks for a memory by itself: its meaning and its words.
@@ -140,7 +143,8 @@ fn score(
 /// How many deviations a memory's cosine is above the mean of all.
 fn deviations(evidence: &Evidence, scale: &Scale) -> Option<f64> {
     let (mean, deviation) = scale.cosines?;
-    Some(f64::from((evidence.cosine? - mean) / deviation.max(f32::MIN_POSITIVE)))
+    let deviations = (evidence.cosine? - mean) / deviation.max(DEVIATION_MIN);
+    Some(f64::from(deviations.clamp(DEVIATIONS.0, DEVIATIONS.1)))
 }
 
 fn measured(bm25: f32, scale: &Scale) -> f64 {

@@ -153,11 +153,20 @@ impl LexicalIndex {
         search::scene_scores(self, &Asked::of(query), scenes)
     }
 
+    /// Returns how much of what the query's words tell is in each of these memories, from 0 to 1.
+    pub(crate) fn coverage(&self, query: &LexicalQuery, numbers: &[MemoryNumber]) -> Vec<f32> {
+        search::coverage(self, &Asked::of(query), numbers)
+    }
+
     /// Returns the most a memory could score.
-    pub(crate) fn information(&self, query: &LexicalQuery) -> f32 {
+    fn information(&self, asked: &Asked) -> f32 {
         let totals = self.totals();
-        let asked = Asked::of(query);
         asked.terms.iter().map(|term| bm25::weight(totals, self.frequency(term))).sum()
+    }
+
+    /// Returns the most a memory could score under a query.
+    pub(crate) fn information_of(&self, query: &LexicalQuery) -> f32 {
+        self.information(&Asked::of(query))
     }
 
     /// Returns in how many memories a word is; one that is cut into several, as its rarest.

@@ -72,6 +72,23 @@ pub(super) fn scores(index: &LexicalIndex, asked: &Asked, numbers: &[MemoryNumbe
     scores
 }
 
+/// Returns for each memory how much of what the question's terms tell is in it, however often and
+/// however long it is: from 0 to 1.
+pub(super) fn coverage(index: &LexicalIndex, asked: &Asked, numbers: &[MemoryNumber]) -> Vec<f32> {
+    let terms = weighted(index, asked);
+    let mut sorted: Vec<u32> = numbers.iter().map(|number| number.get()).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let counts = Counts::of(index, &terms, &sorted);
+    let information = index.information(asked).max(f32::MIN_POSITIVE);
+    let share = |number: &MemoryNumber| {
+        let (sums, _) = counts.sums(std::slice::from_ref(number));
+        let there = terms.iter().zip(sums).filter(|(_, count)| 0.0 < *count);
+        there.map(|(term, _)| term.weight).sum::<f32>() / information
+    };
+    numbers.iter().map(share).collect()
+}
+
 /// Returns what each scene scores, its memories read as one text: the words of a question are often
 /// spread over neighbouring turns.
 pub(super) fn scene_scores(
