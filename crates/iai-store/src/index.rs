@@ -86,7 +86,7 @@ impl MemoryIndex {
 
     /// Returns the most a memory could score under the query.
     pub fn information(&self, query: &LexicalQuery) -> f32 {
-        self.lexical.information_of(query)
+        self.lexical.information(query)
     }
 
     /// Returns in how many memories each word is, in any of its forms; a word that is cut into

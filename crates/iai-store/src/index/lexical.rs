@@ -159,14 +159,14 @@ impl LexicalIndex {
     }
 
     /// Returns the most a memory could score.
-    fn information(&self, asked: &Asked) -> f32 {
+    fn information_in(&self, asked: &Asked) -> f32 {
         let totals = self.totals();
         asked.terms.iter().map(|term| bm25::weight(totals, self.frequency(term))).sum()
     }
 
     /// Returns the most a memory could score under a query.
-    pub(crate) fn information_of(&self, query: &LexicalQuery) -> f32 {
-        self.information(&Asked::of(query))
+    pub(crate) fn information(&self, query: &LexicalQuery) -> f32 {
+        self.information_in(&Asked::of(query))
     }
 
     /// Returns in how many memories a word is; one that is cut into several, as its rarest.

@@ -80,7 +80,7 @@ pub(super) fn coverage(index: &LexicalIndex, asked: &Asked, numbers: &[MemoryNum
     sorted.sort_unstable();
     sorted.dedup();
     let counts = Counts::of(index, &terms, &sorted);
-    let information = index.information(asked).max(f32::MIN_POSITIVE);
+    let information = index.information_in(asked).max(f32::MIN_POSITIVE);
     let share = |number: &MemoryNumber| {
         let (sums, _) = counts.sums(std::slice::from_ref(number));
         let there = terms.iter().zip(sums).filter(|(_, count)| 0.0 < *count);

@@ -237,3 +237,31 @@ fn segments_stay_few_and_bounded() {
     }
     assert!(sizes.len() <= 2000 / 32 + 16, "{}", sizes.len());
 }
+
+#[test]
+fn a_scene_scores_what_its_words_would_score_as_one_memory() {
+    let mut index = LexicalIndex::default();
+    for (number, text) in (1_u32..).zip(["fox hen", "owl", "fox owl cow", "bee bee bee"]) {
+        index.add(number, &MemoryWords::of(text, None));
+    }
+    let query = query_of(&["fox", "owl", "nothing"]);
+    let scene = |numbers: &[u32]| numbers.iter().map(|n| MemoryNumber::new(*n)).collect();
+    let scores = index.scene_scores(&query, &[scene(&[1, 2]), scene(&[3]), scene(&[4])]);
+    assert!((scores[0] - scores[1]).abs() < 1e-6, "the same counts and length: {scores:?}");
+    assert!(0.0 < scores[0] && scores[2] == 0.0, "{scores:?}");
+    assert_eq!(index.scene_scores(&query, &[]), [0.0_f32; 0]);
+}
+
+#[test]
+fn coverage_counts_words_and_not_how_often() {
+    let mut index = LexicalIndex::default();
+    for (number, text) in (1_u32..).zip(["fox owl", "fox fox fox and a long tail of words", "bee"])
+    {
+        index.add(number, &MemoryWords::of(text, None));
+    }
+    let numbers = [3, 2, 1, 9].map(MemoryNumber::new);
+    let coverage = index.coverage(&query_of(&["fox", "owl"]), &numbers);
+    assert!((coverage[2] - 1.0).abs() < 1e-6, "{coverage:?}");
+    assert!(0.0 < coverage[1] && coverage[1] < 0.5, "the commoner word: {coverage:?}");
+    assert_eq!((coverage[0], coverage[3]), (0.0, 0.0));
+}
