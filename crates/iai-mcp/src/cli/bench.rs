@@ -88,7 +88,7 @@ struct RunArguments {
 
 #[derive(Args)]
 pub(super) struct ScoreArguments {
-    /// What `--out` wrote: <set>.rankings.jsonl
+    /// What `--out` wrote: `NAME.rankings.jsonl`
     file: PathBuf,
     /// The data the rankings are about
     #[arg(long, value_name = "PATH")]
