@@ -1,6 +1,6 @@
 //! Text in, unit vector out: a sentence model in process, offline, on the processor.
 //!
-//! [`convert`] makes a model file out of what publishers ship, [`Model`] runs it. Which model to
+//! [`convert()`] makes a model file out of what publishers ship, [`Model`] runs it. Which model to
 //! use, and where its file lies, is for others to know.
 
 mod bert;

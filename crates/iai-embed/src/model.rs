@@ -23,7 +23,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Reads a model file that [`crate::convert`] has made, and checks every bit of it.
+    /// Reads a model file that [`crate::convert()`] has made, and checks every bit of it.
     pub fn open(path: &Path) -> Result<Self, EmbedError> {
         let (content, identity) = file::read(path)?;
         let team = Team::new(usize::MAX);
