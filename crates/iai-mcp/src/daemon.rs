@@ -10,6 +10,7 @@ mod lifecycle;
 mod listen;
 mod models;
 mod opening;
+mod organiser;
 mod singleton;
 mod watch;
 mod workers;
@@ -168,6 +169,7 @@ impl House {
         if let Some(opened) = self.store.now() {
             opened.engine.stop_tending();
             opened.engine.stop_embedding();
+            opened.engine.stop_organising();
             let why = json!({"why": format!("{why:?}")});
             if let Err(error) = opened.engine.record_event("daemon_stopped", why, clock::now()) {
                 tracing::warn!(%error, "leaving without a note");
@@ -260,6 +262,7 @@ fn answerer(
         }
         method => {
             let opened = store.wait()?;
+            let _asking = opened.engine.asking();
             let answer = handlers::answer(&opened.engine, method, &call.params, clock::now());
             if opened.engine.is_broken() {
                 events.send(Event::WriterBroke).ok();

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::error::{MemoryError, Result};
 use crate::index::IndexRoom;
 use crate::meaning::MeaningRoom;
+use crate::organise::OrganiseRoom;
 
 /// Idle read connections kept for the next request.
 const READERS_KEPT_MAX: usize = 4;
@@ -22,6 +23,7 @@ pub struct MemoryEngine {
     readers: Mutex<Vec<Reader>>,
     pub(crate) index: IndexRoom,
     pub(crate) meaning: MeaningRoom,
+    pub(crate) organise: OrganiseRoom,
 }
 
 /// The store in numbers.
@@ -47,16 +49,22 @@ impl MemoryEngine {
     pub fn open(paths: &StorePaths, keys: &KeySource, now: Timestamp) -> Result<(Self, Created)> {
         let (store, created) = Store::open(paths, keys, now)?;
         let index = IndexRoom::of(&store);
-        let (writer, readers) = (Some(Mutex::new(store)), Mutex::new(Vec::new()));
-        Ok((Self { writer, readers, index, meaning: MeaningRoom::default() }, created))
+        Ok((Self::with(Some(Mutex::new(store)), Vec::new(), index), created))
     }
 
     /// Opens the store only for reading: what a client may do while no daemon runs.
     pub fn open_read_only(paths: &StorePaths, keys: &KeySource) -> Result<Self> {
-        let reader = Reader::open(paths, keys)?;
-        let readers = Mutex::new(vec![reader]);
-        let (index, meaning) = (IndexRoom::default(), MeaningRoom::default());
-        Ok(Self { writer: None, readers, index, meaning })
+        Ok(Self::with(None, vec![Reader::open(paths, keys)?], IndexRoom::default()))
+    }
+
+    fn with(writer: Option<Mutex<Store>>, readers: Vec<Reader>, index: IndexRoom) -> Self {
+        Self {
+            writer,
+            readers: Mutex::new(readers),
+            index,
+            meaning: MeaningRoom::default(),
+            organise: OrganiseRoom::default(),
+        }
     }
 
     /// Returns the private half of the spool's key. It leaves the vault only to open spool lines.
@@ -116,10 +124,11 @@ impl MemoryEngine {
         Ok(done)
     }
 
-    /// Runs `work`, which adds memories, in one transaction; their vectors follow later.
+    /// Runs `work`, which adds memories, in one transaction; vectors and order follow later.
     pub(crate) fn remember<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T>) -> Result<T> {
         let done = self.write(work)?;
         self.wake_meaning();
+        self.wake_organiser();
         Ok(done)
     }
 

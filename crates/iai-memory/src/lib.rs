@@ -11,6 +11,7 @@ mod events;
 mod index;
 mod ingest;
 mod meaning;
+mod organise;
 mod profile;
 mod recall;
 mod relate;
@@ -30,6 +31,7 @@ pub use iai_store::{
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};
+pub use organise::Asking;
 pub use profile::{KNOBS, Knob};
 pub use recall::{
     Certainty, CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk,

@@ -31,7 +31,7 @@ pub use record::{
     Counts, Event, EventFilter, EventId, Filter, Inserted, KeyOrigin, Link, LinkKind, Memory,
     MemoryId, MemoryNumber, Model, ModelNumber, ModelState, NewEvent, NewMemory, NewModel,
     NewSetAside, Part, Pooling, Position, Receipt, ReceiptState, Role, SetAside, Severity,
-    Strengthened, Tier, TurnIdentity,
+    StepProgress, Strengthened, Tier, TurnIdentity,
 };
 pub use store::{Created, Store};
 pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};

@@ -4,6 +4,7 @@ mod filter;
 mod ledger;
 mod links;
 mod memories;
+mod steps;
 mod vectors;
 
 use std::cell::Cell;

@@ -14,6 +14,11 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0001_founding.sql"),
     include_str!("schema/0002_lexical.sql"),
     include_str!("schema/0003_vectors.sql"),
+    include_str!("schema/0004_steps.sql"),
+    include_str!("schema/0005_disputes.sql"),
+    include_str!("schema/0006_attributes.sql"),
+    include_str!("schema/0007_topics.sql"),
+    include_str!("schema/0008_standing.sql"),
 ];
 
 /// "iai5": says that a database is ours before its tables are believed.

@@ -1,5 +1,7 @@
 //! Writes inside one transaction: memories, links, and everything kept beside them.
 
+mod ledger;
+mod steps;
 mod vectors;
 
 use std::cell::RefCell;

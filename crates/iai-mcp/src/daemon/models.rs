@@ -167,9 +167,9 @@ fn first_model(folder: &Path) -> Option<String> {
 
 /// Lets the scheduler prefer every other thread. Where that is a matter of the whole process, the
 /// answers would suffer too, and it is left alone.
-fn yield_to_others() {
+pub(super) fn yield_to_others() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(19) {
-        tracing::debug!(%error, "embedding at the usual priority");
+        tracing::debug!(%error, "working at the usual priority");
     }
 }

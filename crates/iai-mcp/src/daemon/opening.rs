@@ -17,6 +17,7 @@ use super::face::Face;
 use super::handlers::Failure;
 use super::lifecycle::Event;
 use super::models::Models;
+use super::organiser;
 use crate::clock;
 use crate::home::Home;
 use crate::settings::Settings;
@@ -157,6 +158,7 @@ fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Res
     )?;
     let made_key = (created == Created::StoreAndKey).then(|| settings.home.key_file());
     let models = Models::start(Arc::clone(&engine), settings.home.models())?;
+    organiser::start(Arc::clone(&engine))?;
     Ok(Opened { engine, drainer, models, made_key })
 }
 

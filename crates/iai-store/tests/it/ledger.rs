@@ -1,7 +1,8 @@
 //! Events, profile, receipts and lines set aside.
 
 use iai_store::{
-    EventFilter, NewEvent, NewMemory, NewSetAside, Receipt, ReceiptState, Severity, StoreError,
+    EventFilter, NewEvent, NewMemory, NewSetAside, Receipt, ReceiptState, Severity, StepProgress,
+    StoreError,
 };
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -56,6 +57,38 @@ fn events_come_newest_first_and_filtered() {
     ] {
         assert_eq!(read(filter.clone()).len(), expect, "{filter:?}");
     }
+}
+
+#[test]
+fn old_events_go_first_by_age_then_by_number() {
+    let home = Home::new();
+    let mut store = home.open().unwrap();
+    store.write(|w| (1..=6).try_for_each(|n| w.event(&event("a", n)).map(drop))).unwrap();
+    let mut drop_events =
+        |before: i64, n_kept, limit| store.write(|w| w.drop_events(at(before), n_kept, limit));
+    assert_eq!(drop_events(3, 10, 1).unwrap(), 1);
+    assert_eq!(drop_events(3, 10, 10).unwrap(), 1);
+    assert_eq!(drop_events(3, 10, 10).unwrap(), 0);
+    assert_eq!(drop_events(0, 3, 10).unwrap(), 1);
+    let left = store.read().events(&EventFilter::newest(9)).unwrap();
+    assert_eq!(left.iter().map(|e| e.at).collect::<Vec<_>>(), [at(6), at(5), at(4)]);
+}
+
+#[test]
+fn a_step_goes_on_where_it_was_and_sees_what_came_in() {
+    let home = Home::new();
+    let mut store = home.open().unwrap();
+    let begun = store.read().step("s").unwrap();
+    assert_eq!((begun.up_to.get(), &begun.state), (0, &json!({})));
+    insert(&mut store, &turn("s", 0, "first"));
+    insert(&mut store, &turn("s", 1, "second"));
+    let seen = store.read().after(begun.up_to, 1).unwrap();
+    assert_eq!(seen.len(), 1);
+    let progress = StepProgress { up_to: seen[0].0, state: json!({"n": 1}) };
+    store.write(|w| w.put_step("s", &progress, at(1))).unwrap();
+    assert_eq!(store.read().step("s").unwrap(), progress);
+    let rest = store.read().after(progress.up_to, 9).unwrap();
+    assert_eq!(rest.iter().map(|(_, m)| m.text.as_str()).collect::<Vec<_>>(), ["second"]);
 }
 
 #[test]

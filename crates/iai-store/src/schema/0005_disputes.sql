@@ -1,0 +1,1 @@
+-- Memories that may say the opposite of each other.

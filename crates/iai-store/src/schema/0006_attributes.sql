@@ -1,0 +1,1 @@
+-- What a memory is about, taken from its words and its provenance.

@@ -1,0 +1,1 @@
+-- Topics, summaries, patterns and questions: what consolidation found.

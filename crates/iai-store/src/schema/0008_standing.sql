@@ -1,0 +1,1 @@
+-- What is told at the beginning of a session, and how often a memory was of use.
