@@ -132,7 +132,12 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => return no_settings(&arguments, &error.into()),
     };
     let output = Output::new(arguments.json, settings.is_colour_off);
-    match run(arguments.command, &settings, &output) {
+    let done =
+        run(arguments.command, &settings, &output).and_then(|code| match output.take_failure() {
+            None => Ok(code),
+            Some(error) => Err(anyhow::Error::new(error).context("printing the answer")),
+        });
+    match done {
         Ok(code) => code,
         Err(error) => {
             output.complain(&error);

@@ -70,7 +70,9 @@ pub(super) fn run(arguments: &CaptureArguments, settings: &Settings, output: &Ou
 fn defer(arguments: &CaptureArguments, settings: &Settings) -> anyhow::Result<Value> {
     let transcript = match read_transcript(&arguments.path, arguments.max_turns) {
         Ok(transcript) => transcript,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Transcript::default(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Transcript { unknown: Some(not_found(arguments)), ..Transcript::default() }
+        }
         Err(error) => return Err(unreadable(arguments, error)),
     };
     let captured = capture_transcript(settings, &told(arguments), &transcript, clock::now())?;
@@ -102,8 +104,7 @@ fn store_now(arguments: &CaptureArguments, settings: &Settings) -> anyhow::Resul
         Ok(transcript) => transcript,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut answer = counts(0, 0, 1);
-            let reason = format!("transcript not found: {}", arguments.path.display());
-            answer.set("reason", json!(reason));
+            answer.set("reason", json!(not_found(arguments)));
             return Ok(answer);
         }
         Err(error) => return Err(unreadable(arguments, error)),
@@ -132,6 +133,10 @@ fn counts(inserted: u64, reinforced: u64, errors: u64) -> Value {
 
 fn told(arguments: &CaptureArguments) -> Told<'_> {
     Told { session: Some(&arguments.session_id), cwd: None }
+}
+
+fn not_found(arguments: &CaptureArguments) -> String {
+    format!("transcript not found: {}", arguments.path.display())
 }
 
 fn unreadable(arguments: &CaptureArguments, error: io::Error) -> anyhow::Error {

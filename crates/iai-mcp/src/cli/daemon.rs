@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -149,7 +149,13 @@ fn lines_of(status: &Value) -> String {
 
 fn logs(path: &Path, n_lines: usize, follow: bool, output: &Output) -> anyhow::Result<ExitCode> {
     let opening = || format!("opening the log {}", path.display());
-    let mut reader = BufReader::new(File::open(path).with_context(opening)?);
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            anyhow::bail!("there is no log yet at {}: no daemon has run here", path.display())
+        }
+        opened => opened.with_context(opening)?,
+    };
+    let mut reader = BufReader::new(file);
     let mut last = VecDeque::new();
     let mut line = String::new();
     while 0 < reader.read_line(&mut line).with_context(opening)? {
@@ -158,7 +164,7 @@ fn logs(path: &Path, n_lines: usize, follow: bool, output: &Output) -> anyhow::R
             last.pop_front();
         }
     }
-    last.iter().for_each(|line| output.text(line));
+    output.show(&json!({"lines": last}), |_| last.iter().map(String::as_str).collect());
     if follow {
         follow_log(path, reader, output)?;
     }

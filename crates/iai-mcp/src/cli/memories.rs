@@ -12,6 +12,10 @@ use crate::client::Client;
 use crate::fields::Fields as _;
 
 const PREVIEW_CHARS: usize = 160;
+/// What a list may be asked for.
+fn limit() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=1000)
+}
 
 #[derive(Args)]
 pub(super) struct RecallArguments {
@@ -42,7 +46,7 @@ pub(super) struct SearchArguments {
 #[derive(Args)]
 pub(super) struct ListArguments {
     /// At most this many
-    #[arg(long, short = 'n', default_value_t = 20)]
+    #[arg(long, short = 'n', default_value_t = 20, value_parser = limit())]
     limit: u64,
     /// Only memories of this folder's project
     #[arg(long, value_name = "FOLDER")]
@@ -58,7 +62,7 @@ pub(super) struct BankArguments {
     #[arg(long)]
     query: String,
     /// At most this many
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 20, value_parser = limit())]
     limit: u64,
 }
 
@@ -78,11 +82,14 @@ pub(super) fn recall(
     let answer = client.call("memory_recall", &params)?;
     remark_degraded(&answer, output);
     output.show(&answer, |answer| {
-        let hits = items(answer, "hits");
-        if hits.is_empty() {
-            return "nothing found".to_owned();
+        let mut parts: Vec<String> =
+            items(answer, "hits").iter().map(|hit| describe_hit(hit, output)).collect();
+        if parts.is_empty() {
+            parts.push("nothing found".to_owned());
         }
-        hits.iter().map(|hit| describe_hit(hit, output)).collect::<Vec<_>>().join("\n\n")
+        let hints = items(answer, "hints").iter().filter_map(|hint| hint.at("text").as_str());
+        parts.extend(hints.map(|hint| output.tint(Tone::Careful, &format!("note: {hint}"))));
+        parts.join("\n\n")
     });
     Ok(ExitCode::SUCCESS)
 }

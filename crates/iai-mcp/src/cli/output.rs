@@ -1,13 +1,16 @@
 //! The only printer: text or JSON on stdout, complaints on stderr, colours only on a terminal.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::{Mutex, PoisonError};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// How to print.
 pub(crate) struct Output {
     is_json: bool,
     is_coloured: bool,
+    /// What kept an answer from being printed.
+    failure: Mutex<Option<io::Error>>,
 }
 
 /// What a line is, for those who see colours.
@@ -22,7 +25,7 @@ pub(crate) enum Tone {
 impl Output {
     pub(crate) fn new(is_json: bool, is_colour_off: bool) -> Self {
         let is_coloured = !is_json && !is_colour_off && io::stdout().is_terminal();
-        Self { is_json, is_coloured }
+        Self { is_json, is_coloured, failure: Mutex::default() }
     }
 
     /// Prints the value as JSON when that was asked for, else whatever `text` makes of it.
@@ -39,11 +42,20 @@ impl Output {
         self.text(&value.to_string());
     }
 
-    /// Prints text; a reader that has gone away is not an error.
+    /// Prints text; a reader that has gone away is not an error, a full disk is one of the run.
     pub(crate) fn text(&self, text: &str) {
         let mut stdout = io::stdout().lock();
         let ended = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        write!(stdout, "{text}{ended}").and_then(|()| stdout.flush()).ok();
+        let printed = write!(stdout, "{text}{ended}").and_then(|()| stdout.flush());
+        let failure = printed.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+        if failure.is_some() {
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        }
+    }
+
+    /// Returns what kept an answer from being printed.
+    pub(crate) fn take_failure(&self) -> Option<io::Error> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Prints text that is not part of a JSON answer.
@@ -64,9 +76,13 @@ impl Output {
         Some(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
 
-    /// Says what failed, on stderr.
+    /// Says what failed, on stderr; whoever reads JSON gets a document too.
     pub(crate) fn complain(&self, error: &anyhow::Error) {
-        self.remark(&chain(error));
+        let text = chain(error);
+        self.remark(&text);
+        if self.is_json {
+            self.document(&json!({"ok": false, "error": text}));
+        }
     }
 
     /// Says something that is not the answer, on stderr.
@@ -102,6 +118,11 @@ impl Output {
         };
         if self.is_coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
+}
+
+/// Counts things in words: `1 file`, `2 files`.
+pub(crate) fn counted(n: usize, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
 }
 
 /// Joins an error with its causes, without saying the same twice.

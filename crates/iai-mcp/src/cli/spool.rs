@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::output::Output;
+use super::output::{Output, counted};
 use crate::capture::{WaitingFile, waiting_files};
 use crate::client::Client;
 use crate::fields::Fields as _;
@@ -90,11 +90,9 @@ fn line(file: &Value) -> String {
         None => "waiting".to_owned(),
     };
     let age = file.at("age_sec").as_u64().unwrap_or(0);
-    format!(
-        "{}  {} turns  {age} s  {why}",
-        file.at("file").as_str().unwrap_or("-"),
-        file.at("turns")
-    )
+    let n_turns = file.at("turns").as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+    let name = file.at("file").as_str().unwrap_or("-");
+    format!("{name}  {}  {age} s  {why}", counted(n_turns, "turn"))
 }
 
 fn retry(
@@ -103,14 +101,14 @@ fn retry(
     settings: &Settings,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let waiting = waiting_files(&settings.home).into_iter();
     let names: Vec<String> = match file {
-        Some(name) => vec![name.to_owned()],
-        None => waiting_files(&settings.home)
-            .into_iter()
-            .filter(|file| !file.is_set_aside)
-            .map(|file| file.name)
-            .collect(),
+        Some(name) => waiting.map(|file| file.name).filter(|known| known == name).collect(),
+        None => waiting.filter(|file| !file.is_set_aside).map(|file| file.name).collect(),
     };
+    if let (Some(name), []) = (file, names.as_slice()) {
+        anyhow::bail!("no file `{name}` waits; `iai-mcp spool list` shows what does");
+    }
     let (mut n_stored, mut n_known) = (0, 0);
     for name in &names {
         let done = client.call_daemon("spool_drain", &json!({"file": name}))?;
@@ -119,7 +117,8 @@ fn retry(
     }
     let told = json!({"files": names.len(), "stored": n_stored, "known": n_known});
     output.show(&told, |_| {
-        format!("{} files · {n_stored} stored · {n_known} already known", names.len())
+        let files = counted(names.len(), "file");
+        format!("{files} · {n_stored} stored · {n_known} already known")
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -119,3 +119,38 @@ fn a_new_session_is_told_about_the_last_one_in_its_project() {
     let mut other = sandbox.command(&["session-start"]);
     assert_eq!(stdout(&other.current_dir(elsewhere).output().unwrap()), "", "another project");
 }
+
+#[test]
+fn what_cannot_be_printed_is_a_failure_and_a_gone_reader_is_none() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let to = |path: &str| {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        sandbox.command(&["status"]).stdout(file).output().unwrap()
+    };
+    let full = to("/dev/full");
+    assert_eq!(full.status.code(), Some(1));
+    assert!(stderr(&full).contains("printing the answer"), "{}", stderr(&full));
+    assert!(to("/dev/null").status.success());
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert!(sandbox.command(&["status"]).stdout(writer).output().unwrap().status.success());
+}
+
+#[test]
+fn refusals_say_what_to_do_and_are_json_when_asked() {
+    let sandbox = Sandbox::new();
+    let logs = sandbox.run(&["daemon", "logs"]);
+    assert_eq!(logs.status.code(), Some(1));
+    assert!(stderr(&logs).contains("no daemon has run here"), "{}", stderr(&logs));
+    let retry = sandbox.run(&["spool", "retry", "nope", "--json"]);
+    assert_eq!(retry.status.code(), Some(1));
+    let told: Value = serde_json::from_str(stdout(&retry).trim()).unwrap();
+    assert_eq!(told["ok"], false);
+    assert!(told["error"].as_str().unwrap().contains("spool list"), "{told}");
+    let _daemon = sandbox.daemon();
+    assert!(sandbox.json(&["daemon", "logs", "--json"])["lines"].is_array());
+    for arguments in [["list", "-n", "0"], ["list", "-n", "1001"]] {
+        assert_eq!(sandbox.run(&arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
