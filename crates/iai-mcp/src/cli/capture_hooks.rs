@@ -55,12 +55,7 @@ pub(super) fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let folders = &folders(settings)?;
-    let path = std::env::current_exe().context("finding this program's own path")?;
-    let program = Program::new(&path).with_context(|| {
-        format!("{} is not a path hosts can be given; move this program", path.display())
-    })?;
-    let home = &settings.home;
-    let installer = Installer { home, folders, program, now: crate::clock::now() };
+    let installer = installer(settings, folders)?;
     match command {
         CaptureHooksCommand::Install(arguments) => {
             change(&installer, Action::Install, arguments, output)
@@ -70,6 +65,28 @@ pub(super) fn run(
         }
         CaptureHooksCommand::Status { target } => Ok(status(&installer, target, output)),
     }
+}
+
+/// Says how much of each host on this machine is wired; no host, no word.
+pub(super) fn wired_hosts(settings: &Settings) -> anyhow::Result<Vec<(&'static str, Degree)>> {
+    let folders = &folders(settings)?;
+    let installer = installer(settings, folders)?;
+    let present = HOSTS.into_iter().filter(|host| host.is_present(folders));
+    let looks = installer.look(&present.collect::<Vec<_>>());
+    let mut names: Vec<&'static str> = looks.iter().map(|look| look.file.host).collect();
+    names.dedup();
+    Ok(names.into_iter().map(|name| (name, degree(&looks, name))).collect())
+}
+
+fn installer<'a>(
+    settings: &'a Settings,
+    folders: &'a HostFolders,
+) -> anyhow::Result<Installer<'a>> {
+    let path = std::env::current_exe().context("finding this program's own path")?;
+    let program = Program::new(&path).with_context(|| {
+        format!("{} is not a path hosts can be given; move this program", path.display())
+    })?;
+    Ok(Installer { home: &settings.home, folders, program, now: crate::clock::now() })
 }
 
 fn folders(settings: &Settings) -> anyhow::Result<HostFolders> {
@@ -286,7 +303,7 @@ fn report(action: Action, is_applied: bool, all: &[Done], notes: &[String]) -> V
 
 /// How much of a host is wired.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Degree {
+pub(super) enum Degree {
     Whole,
     Part,
     None,

@@ -1,4 +1,4 @@
-//! `doctor`: ten checks that matter, each with what it means and what to do. Looks only, changes
+//! `doctor`: the checks that matter, each with what it means and what to do. Looks only, changes
 //! nothing.
 
 mod checks;

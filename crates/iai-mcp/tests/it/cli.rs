@@ -154,3 +154,22 @@ fn refusals_say_what_to_do_and_are_json_when_asked() {
         assert_eq!(sandbox.run(&arguments).status.code(), Some(2), "{arguments:?}");
     }
 }
+
+#[test]
+fn the_doctor_looks_at_hosts_and_models() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let check = |name: &str| {
+        let report = sandbox.json(&["doctor", "--json"]);
+        let checks = report["checks"].as_array().unwrap().clone();
+        let check = checks.into_iter().find(|check| check["name"] == name).unwrap();
+        (check["verdict"].clone(), check["detail"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(check("hosts"), (json!("pass"), "no host was found on this machine".to_owned()));
+    std::fs::create_dir(sandbox.path(".claude")).unwrap();
+    assert_eq!(check("hosts").0, "warn");
+    assert!(sandbox.run(&["capture-hooks", "install", "--yes"]).status.success());
+    let (verdict, detail) = check("hosts");
+    assert!(verdict == "pass" && detail.ends_with(": wired"), "{verdict}: {detail}");
+    assert_eq!(check("sentence model").0, "warn");
+}

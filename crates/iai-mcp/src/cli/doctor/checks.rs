@@ -8,6 +8,7 @@ use iai_wire::SOCKET_PATH_BYTES_MAX;
 use rustix::fs::Access;
 use serde_json::Value;
 
+use super::super::capture_hooks::{Degree, wired_hosts};
 use super::Check;
 use crate::client::{CallError, Client, check_store, key_status};
 use crate::fields::Fields as _;
@@ -30,6 +31,8 @@ pub(super) fn all(settings: &Settings) -> Vec<Check> {
         store(settings),
         spool(settings, &status),
         set_aside(&status),
+        hosts(settings),
+        model(&status),
         disk(settings),
     ]
 }
@@ -235,6 +238,52 @@ fn set_aside(status: &Result<Value, CallError>) -> Check {
             "they are kept in the store; nothing else is affected",
         ),
         Err(_) => Check::pass(NAME, "known only while the daemon runs"),
+    }
+}
+
+fn hosts(settings: &Settings) -> Check {
+    const NAME: &str = "hosts";
+    const NEXT: &str = "`iai-mcp capture-hooks install` shows what it would change, and asks";
+    let wired = match wired_hosts(settings) {
+        Ok(wired) => wired,
+        Err(error) => return Check::warn(NAME, format!("{error:#}"), NEXT),
+    };
+    let names = |wanted: Degree| {
+        let names = wired.iter().filter(|(_, degree)| *degree == wanted).map(|(name, _)| *name);
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let (whole, part, none) = (names(Degree::Whole), names(Degree::Part), names(Degree::None));
+    match (whole.as_str(), part.as_str(), none.as_str()) {
+        ("", "", "") => Check::pass(NAME, "no host was found on this machine"),
+        (_, "", "") => Check::pass(NAME, format!("{whole}: wired")),
+        ("", "", _) => Check::warn(NAME, format!("{none}: not wired; nothing is captured"), NEXT),
+        (_, "", _) => Check::pass(NAME, format!("{whole}: wired; {none}: not")),
+        (..) => Check::warn(NAME, format!("{part}: wired only in part"), NEXT),
+    }
+}
+
+fn model(status: &Result<Value, CallError>) -> Check {
+    const NAME: &str = "sentence model";
+    let Ok(status) = status else {
+        return Check::pass(NAME, "known only while the daemon runs");
+    };
+    let model = status.at("model");
+    let name = model.at("name").as_str().unwrap_or("-");
+    match model.at("state").as_str().unwrap_or("unknown") {
+        "none" => Check::warn(
+            NAME,
+            "none; memories are found by their words alone",
+            "`iai-mcp model install` fetches one",
+        ),
+        "refused" => Check::fail(
+            NAME,
+            model.at("reason").as_str().unwrap_or("it cannot be used").to_owned(),
+            "`iai-mcp model list` shows what is installed",
+        ),
+        "filling" => {
+            Check::pass(NAME, format!("{name}; {} memories wait for it", model.at("pending")))
+        }
+        state => Check::pass(NAME, format!("{name}, {state}")),
     }
 }
 
