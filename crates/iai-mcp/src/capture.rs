@@ -6,9 +6,11 @@ mod cursor;
 mod deliver;
 mod privacy;
 mod project;
+mod secrets;
 mod transcript;
 mod waiting;
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,8 +20,8 @@ use iai_wire::SpoolEvent;
 use jiff::Timestamp;
 
 pub(crate) use deliver::{Delivery, deliver, nudge_daemon, write_for_checking};
-pub(crate) use privacy::without_private;
 pub(crate) use project::project_of;
+pub(crate) use secrets::SecretPolicy;
 pub(crate) use transcript::{Budget, Flow, Placed, Transcript, each_turn, read_transcript};
 pub(crate) use waiting::{WaitingFile, n_waiting, waiting_files};
 
@@ -141,7 +143,7 @@ pub(crate) struct SpoolBatch {
 }
 
 impl SpoolBatch {
-    /// Leaves out what the user switched off, and cuts what the user marked private.
+    /// Leaves out what the user switched off, and cuts what is private or secret.
     pub(crate) fn new(
         settings: &Settings,
         told: &Told<'_>,
@@ -159,20 +161,26 @@ impl SpoolBatch {
         for (place, turn) in turns {
             let said_in = turn.cwd.as_deref().unwrap_or(&here);
             if let Some(project) = projects.get(said_in) {
-                events.push(spool_event(turn, *place, project, now));
+                events.push(spool_event(turn, *place, project, settings, now));
             }
         }
         Self { session, cwd, events }
     }
 }
 
-fn spool_event(turn: &Turn, place: u64, project: &str, now: Timestamp) -> SpoolEvent {
+fn spool_event(
+    turn: &Turn,
+    place: u64,
+    project: &str,
+    settings: &Settings,
+    now: Timestamp,
+) -> SpoolEvent {
     let mut provenance = turn.provenance.clone();
     if turn.is_subagent {
         provenance.insert("subagent".to_owned(), true.into());
     }
     SpoolEvent {
-        text: privacy::without_private(&turn.text).into_owned(),
+        text: fit_to_keep(&turn.text, &settings.secrets).into_owned(),
         // The founding program filled this with a label that was the same for every turn; a label
         // finds nothing.
         cue: String::new(),
@@ -186,6 +194,14 @@ fn spool_event(turn: &Turn, place: u64, project: &str, now: Timestamp) -> SpoolE
         cwd: turn.cwd.clone(),
         project: Some(project.to_owned()),
         provenance,
+    }
+}
+
+/// Returns a text as it may touch the disk: what is private is cut, secrets are marks.
+pub(crate) fn fit_to_keep<'a>(text: &'a str, policy: &SecretPolicy) -> Cow<'a, str> {
+    match privacy::without_private(text) {
+        Cow::Borrowed(text) => secrets::without_secrets(text, policy),
+        Cow::Owned(text) => Cow::Owned(secrets::without_secrets(&text, policy).into_owned()),
     }
 }
 

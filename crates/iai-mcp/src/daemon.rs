@@ -78,8 +78,7 @@ fn serve(
     watch::signals(events.clone()).context("listening for signals")?;
     let store = Arc::new(OpenStore::default());
     let face = Arc::new(Face::new(clock::now()));
-    let answer =
-        answerer(settings.home.clone(), Arc::clone(&store), Arc::clone(&face), events.clone());
+    let answer = answerer(settings, Arc::clone(&store), Arc::clone(&face), events.clone());
     let workers = Workers::start(&answer).context("starting the workers")?;
     let desk = Desk { face: Arc::clone(&face), workers, events: events.clone() };
     let listener = listening.listener.try_clone().context("sharing the socket")?;
@@ -233,11 +232,12 @@ fn drain_once(opened: &Opened, face: &Face) -> Event {
 
 /// Builds what the workers run for each call.
 fn answerer(
-    home: Home,
+    settings: &Settings,
     store: Arc<OpenStore>,
     face: Arc<Face>,
     events: SyncSender<Event>,
 ) -> Arc<workers::Answer> {
+    let (home, secrets) = (settings.home.clone(), settings.secrets.clone());
     Arc::new(move |call: &Call| match call.method.as_str() {
         "hello" => Ok(json!({
             "protocol": PROTOCOL_VERSION,
@@ -263,7 +263,8 @@ fn answerer(
         method => {
             let opened = store.wait()?;
             let _asking = opened.engine.asking();
-            let answer = handlers::answer(&opened.engine, method, &call.params, clock::now());
+            let (engine, now) = (&opened.engine, clock::now());
+            let answer = handlers::answer(engine, &secrets, method, &call.params, now);
             if opened.engine.is_broken() {
                 events.send(Event::WriterBroke).ok();
             }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 pub(crate) use sources::{Selection, Source, find_sources};
 
-use crate::capture::{Flow, Placed, SpoolBatch, Told, each_turn, mark_read};
+use crate::capture::{Flow, Placed, SpoolBatch, Told, each_turn, fit_to_keep, mark_read};
 use crate::client::Client;
 use crate::clock;
 use crate::fields::Fields as _;
@@ -254,7 +254,10 @@ fn take_spool(work: &Work<'_>, path: &Path, tally: &SharedTally) -> anyhow::Resu
                 let SpoolHeader { session_id, cwd, .. } = header;
                 batch = SpoolBatch { session: session_id, cwd, events: Vec::new() };
             }
-            SpoolItem::Event(event) => batch.events.push(*event),
+            SpoolItem::Event(mut event) => {
+                event.text = fit_to_keep(&event.text, &work.settings.secrets).into_owned();
+                batch.events.push(*event);
+            }
             SpoolItem::Bad { line, reason, .. } => {
                 tally.add_problem(format!("{}:{line}: {reason}", path.display()));
             }

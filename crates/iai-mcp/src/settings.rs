@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use thiserror::Error;
 
+use crate::capture::SecretPolicy;
 use crate::home::Home;
 
 const IDLE_SHUTDOWN_SECS: u64 = 1800;
@@ -37,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) recall_on_prompt: bool,
     /// Folders whose sessions are not captured.
     pub(crate) switched_off: Vec<String>,
+    /// What is done about secrets in the turns.
+    pub(crate) secrets: SecretPolicy,
     /// What is wrong with the config file. While something is, nothing is captured: it may be the
     /// very file that says what must not be.
     pub(crate) config_error: Option<String>,
@@ -49,6 +52,21 @@ struct Config {
     recall_on_prompt: bool,
     #[serde(default)]
     ignore: Vec<String>,
+    #[serde(default)]
+    secrets: Secrets,
+    /// Texts that look like secrets and are none, or their marks.
+    #[serde(default)]
+    secrets_allowed: Vec<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Secrets {
+    /// A mark stands in the place of each.
+    #[default]
+    Replace,
+    /// They are stored like any other word.
+    Keep,
 }
 
 /// A setting that cannot be used.
@@ -101,6 +119,10 @@ impl Settings {
             codex_folder: folder("CODEX_HOME"),
             recall_on_prompt: config.recall_on_prompt,
             switched_off: config.ignore,
+            secrets: SecretPolicy {
+                is_off: config.secrets == Secrets::Keep,
+                allowed: config.secrets_allowed,
+            },
             config_error,
         })
     }
@@ -219,7 +241,15 @@ mod tests {
             (good.switched_off, good.config_error),
             (vec!["/a".into(), "/h/b".into()], None)
         );
-        for bad in ["{,}", r#"{"ignore": "/a"}"#, r#"{"ignore": ["b"]}"#, "// x\n{}"] {
+        let keeping = with(r#"{"secrets": "keep", "secrets_allowed": ["[secret:x:00ff]"]}"#);
+        assert!(keeping.secrets.is_off && keeping.secrets.allowed.len() == 1);
+        for bad in [
+            "{,}",
+            r#"{"secrets": "off"}"#,
+            r#"{"ignore": "/a"}"#,
+            r#"{"ignore": ["b"]}"#,
+            "// x\n{}",
+        ] {
             assert!(with(bad).config_error.is_some(), "{bad}");
         }
     }

@@ -14,9 +14,7 @@ use iai_wire::{SpoolEvent, code};
 use serde_json::{Value, json};
 
 use super::CallError;
-use crate::capture::{
-    Delivery, current_folder, deliver, nudge_daemon, project_of, without_private,
-};
+use crate::capture::{Delivery, current_folder, deliver, fit_to_keep, nudge_daemon, project_of};
 use crate::clock;
 use crate::daemon::handlers::{self, Failure};
 use crate::daemon::{key_source, store_paths};
@@ -69,7 +67,7 @@ fn read(settings: &Settings, method: &str, params: &Value) -> Result<Value, Fail
         ),
         other => other.into(),
     })?;
-    handlers::answer(&engine, method, params, clock::now())
+    handlers::answer(&engine, &settings.secrets, method, params, clock::now())
 }
 
 /// Keeps a capture in the spool, to be stored when a daemon runs.
@@ -78,7 +76,8 @@ fn capture(settings: &Settings, params: &Value, reason: &str) -> Result<Value, F
         let given = params.at(name).as_str().unwrap_or_default();
         (if given.is_empty() { default } else { given }).to_owned()
     };
-    let text = without_private(&field("text", "")).into_owned();
+    let fit = |text: String| fit_to_keep(&text, &settings.secrets).into_owned();
+    let text = fit(field("text", ""));
     if text.chars().all(char::is_whitespace) {
         return Ok(json!({"status": "skipped", "record_id": null, "reason": "the text is empty"}));
     }
@@ -86,7 +85,7 @@ fn capture(settings: &Settings, params: &Value, reason: &str) -> Result<Value, F
     let cwd = field("cwd", &current_folder());
     let event = SpoolEvent {
         text,
-        cue: field("cue", ""),
+        cue: fit(field("cue", "")),
         tier: field("tier", "episodic"),
         role: field("role", "user"),
         ts: now.to_string(),

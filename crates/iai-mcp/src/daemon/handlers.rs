@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::capture::without_private;
+use crate::capture::{SecretPolicy, fit_to_keep};
 use crate::fields::Fields as _;
 use parameters::Parameters;
 
@@ -56,6 +56,7 @@ impl From<MemoryError> for Failure {
 /// Answers one call.
 pub(crate) fn answer(
     engine: &MemoryEngine,
+    secrets: &SecretPolicy,
     method: &str,
     parameters: &Value,
     now: Timestamp,
@@ -65,8 +66,8 @@ pub(crate) fn answer(
         "memory_recall" => recall(engine, &given, now),
         "memory_recall_structural" => recall_structural(engine, &given),
         "memory_reinforce" => reply(engine.reinforce(&given.texts("ids")?, &session(&given)?, now)),
-        "memory_contradict" => contradict(engine, &given, now),
-        "memory_capture" => capture(engine, &given, now),
+        "memory_contradict" => contradict(engine, secrets, &given, now),
+        "memory_capture" => capture(engine, secrets, &given, now),
         "memory_search" => search(engine, &given),
         "memory_list" => list(engine, &given),
         "memory_show" => {
@@ -151,21 +152,24 @@ fn recall_structural(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Va
 
 fn contradict(
     engine: &MemoryEngine,
+    secrets: &SecretPolicy,
     given: &Parameters<'_>,
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let (id, new_fact) = (given.text("id")?, given.text("new_fact")?);
+    let new_fact = fit_to_keep(&new_fact, secrets);
     reply(engine.contradict(&id, &new_fact, &session(given)?, now))
 }
 
 fn capture(
     engine: &MemoryEngine,
+    secrets: &SecretPolicy,
     given: &Parameters<'_>,
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let ask = CaptureAsk {
-        text: without_private(&given.text("text")?).into_owned(),
-        cue: given.optional_text("cue")?,
+        text: fit_to_keep(&given.text("text")?, secrets).into_owned(),
+        cue: given.optional_text("cue")?.map(|cue| fit_to_keep(&cue, secrets).into_owned()),
         tier: given.parsed("tier", Tier::Episodic)?,
         role: given.parsed("role", Role::User)?,
         session: session(given)?,

@@ -77,3 +77,37 @@ fn once_there_is_a_store_hooks_seal_what_waits() {
     let found = sandbox.json(&["--json", "search", CANARY]);
     assert_eq!(found["count"], 3);
 }
+
+#[test]
+fn a_secret_is_a_mark_before_anything_touches_the_disk() {
+    let sandbox = Sandbox::new();
+    let body = "q7Rk2ZpT9xWv4LmB8nCd1YhF6sGj3KaE5uQe";
+    let (token, password) = (format!("ghp_{body}"), "Tr0ub4dor&3x");
+    let transcript = sandbox
+        .transcript("t.jsonl", &[&format!("push with {token}"), "the password is not for me"]);
+    sandbox.capture("s", &transcript);
+    fs::remove_file(&transcript).unwrap();
+    assert_eq!(files_with(&sandbox.root(), body), Vec::<String>::new(), "in the spool");
+    let _daemon = sandbox.daemon();
+    sandbox.settled(2);
+    let mut mcp = Mcp::start(&sandbox);
+    let text = format!("use {token}, the password is {password}");
+    mcp.ask("memory_capture", json!({"text": text, "cue": format!("key {token}")}));
+    let listed = sandbox.json(&["list", "--json"]);
+    let texts: Vec<&str> = listed["memories"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|memory| memory["literal_surface"].as_str().unwrap())
+        .collect();
+    let mark_of = |text: &str| {
+        let start = text.find("[secret:github-token:").unwrap();
+        text[start..=start + text[start..].find(']').unwrap()].to_owned()
+    };
+    let pushed = texts.iter().find(|text| text.starts_with("push")).unwrap();
+    let used = texts.iter().find(|text| text.starts_with("use")).unwrap();
+    assert_eq!(mark_of(pushed), mark_of(used));
+    assert!(used.contains("the password is [secret:password:"), "{used}");
+    assert!(texts.contains(&"the password is not for me"));
+    assert!(!listed.to_string().contains(body) && !listed.to_string().contains(password));
+}

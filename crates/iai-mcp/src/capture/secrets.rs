@@ -1,0 +1,219 @@
+//! Secrets that are surely secrets never reach the disk: a mark stands where each one stood.
+//!
+//! One pass over the bytes, inside the hook. A rule that could be wrong is not here: hashes, ids,
+//! code and images are somebody's words too.
+
+mod named;
+mod tokens;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use sha2::{Digest as _, Sha256};
+
+use tokens::Token;
+
+/// No token is longer; a text made to keep us busy has no end.
+const TOKEN_BYTES_MAX: usize = 8192;
+/// So much of a token tells whether it was drawn.
+const JUDGED_BYTES_MAX: usize = 128;
+/// The words between `BEGIN` and the dashes.
+const LABEL_BYTES_MAX: usize = 40;
+/// Fewer letters than this are not a key: somebody talks about keys.
+const KEY_LETTERS_MIN: usize = 40;
+/// A key that was cut off goes on while its lines have at least so many letters.
+const KEY_LINE_MIN: usize = 20;
+
+/// What is done about secrets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct SecretPolicy {
+    /// They are kept like any other word.
+    pub(crate) is_off: bool,
+    /// Texts that look like secrets and are none: whole, or their marks.
+    pub(crate) allowed: Vec<String>,
+}
+
+/// A secret, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) kind: &'static str,
+    pub(crate) range: Range<usize>,
+}
+
+/// Puts a mark in the place of every secret; the same secret has the same mark.
+pub(crate) fn without_secrets<'a>(text: &'a str, policy: &SecretPolicy) -> Cow<'a, str> {
+    if policy.is_off {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::new();
+    let mut end = 0;
+    for found in secrets_in(text) {
+        let secret = text.get(found.range.clone()).unwrap_or_default();
+        let mark = mark(found.kind, secret);
+        if policy.allowed.iter().any(|allowed| *allowed == secret || *allowed == mark) {
+            continue;
+        }
+        kept.push_str(text.get(end..found.range.start).unwrap_or_default());
+        kept.push_str(&mark);
+        end = found.range.end;
+    }
+    if end == 0 {
+        return Cow::Borrowed(text);
+    }
+    kept.push_str(text.get(end..).unwrap_or_default());
+    Cow::Owned(kept)
+}
+
+/// Finds secrets, in order, none inside another.
+pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
+    let bytes = text.as_bytes();
+    let mut all = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        // Every rule begins with one of these.
+        let found = match byte {
+            b'-' => private_key(text, at).or_else(|| named::after_flag(text, at)),
+            b':' => named::in_url(text, at).or_else(|| named::assigned(text, at)),
+            b'=' => named::assigned(text, at),
+            b'e' if begins_word(bytes, at) => web_token(text, at),
+            b' ' => named::after_word(text, at),
+            b'A'..=b'Z' | b'a'..=b'z' if begins_word(bytes, at) => known_token(text, at),
+            b'0'..=b'9' if begins_word(bytes, at) => bot_token(text, at),
+            _ => None,
+        };
+        // What says by itself what it is need not be called by the name before it.
+        let itself = found.as_ref().and_then(|found| web_token(text, found.range.start));
+        match itself.or(found) {
+            Some(found) => {
+                at = found.range.end.max(at + 1);
+                all.push(found);
+            }
+            None => at += 1,
+        }
+    }
+    all
+}
+
+/// The mark tells one secret from another and nothing else about it.
+fn mark(kind: &str, secret: &str) -> String {
+    let digest = Sha256::digest(secret.as_bytes());
+    let [first, second, ..] = digest.as_slice() else { return format!("[secret:{kind}]") };
+    format!("[secret:{kind}:{first:02x}{second:02x}]")
+}
+
+fn begins_word(bytes: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+    before.is_none_or(|byte| !tokens::Letters::Url.has(*byte))
+}
+
+/// Returns how many bytes from `at` on satisfy `is_in`; more than a token has are not counted.
+fn run(bytes: &[u8], at: usize, is_in: impl Fn(u8) -> bool) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.iter().take(TOKEN_BYTES_MAX).take_while(|byte| is_in(**byte)).count()
+}
+
+fn known_token(text: &str, at: usize) -> Option<Found> {
+    let rest = text.get(at..)?;
+    tokens::beginning_with(rest.as_bytes()).find_map(|token| {
+        let n = length_of(token, rest)?;
+        Some(Found { kind: token.kind, range: at..at + n })
+    })
+}
+
+fn length_of(token: &Token, rest: &str) -> Option<usize> {
+    let body = rest.strip_prefix(token.beginning)?;
+    let n_letters = run(body.as_bytes(), 0, |byte| token.letters.has(byte));
+    // A full stop or a dash at the end belongs to the sentence.
+    let body = body.get(..n_letters)?.trim_end_matches(['.', '-', '/']);
+    let fits = if token.is_exact { n_letters == token.n_min } else { token.n_min <= body.len() };
+    (fits && is_random(body)).then(|| token.beginning.len() + body.len())
+}
+
+/// `123456789:AA…`, what a Telegram bot calls itself.
+fn bot_token(text: &str, at: usize) -> Option<Found> {
+    let bytes = text.as_bytes();
+    let n_digits = run(bytes, at, |byte| byte.is_ascii_digit());
+    let body = text.get(at + n_digits..)?.strip_prefix(":AA")?;
+    let n_body = run(body.as_bytes(), 0, |byte| tokens::Letters::Url.has(byte));
+    let fits = (8..=10).contains(&n_digits) && n_body == 33;
+    fits.then(|| Found { kind: "telegram-token", range: at..at + n_digits + 3 + n_body })
+}
+
+/// A JSON web token: three parts, the first two of which are JSON objects.
+fn web_token(text: &str, at: usize) -> Option<Found> {
+    let rest = text.get(at..)?;
+    let is_in = |byte| tokens::Letters::Url.has(byte);
+    let n_head = run(rest.as_bytes(), 0, is_in);
+    let n_body = run(rest.as_bytes(), n_head + 1, is_in);
+    let n_seal = run(rest.as_bytes(), n_head + n_body + 2, is_in);
+    let is_object = |start: usize| rest.get(start..).is_some_and(|part| part.starts_with("eyJ"));
+    let has_dot = |place: usize| rest.as_bytes().get(place) == Some(&b'.');
+    let fits = is_object(0) && is_object(n_head + 1);
+    let fits = fits && has_dot(n_head) && has_dot(n_head + 1 + n_body) && 16 <= n_seal;
+    fits.then(|| Found { kind: "jwt", range: at..at + n_head + n_body + n_seal + 2 })
+        .or_else(|| known_token(text, at))
+}
+
+/// `-----BEGIN … PRIVATE KEY-----` up to its end, or as far as the lines of a key go.
+fn private_key(text: &str, at: usize) -> Option<Found> {
+    let rest = text.get(at..)?;
+    let head = rest.strip_prefix("-----BEGIN ")?;
+    let n_label = run(head.as_bytes(), 0, |byte| byte != b'-');
+    let label = head.get(..n_label).filter(|label| label.len() <= LABEL_BYTES_MAX)?;
+    let body = head.get(n_label..)?.strip_prefix("-----")?;
+    if !label.ends_with("PRIVATE KEY") && !label.ends_with("PRIVATE KEY BLOCK") {
+        return None;
+    }
+    let begun = rest.len() - body.len();
+    let n_lines = n_key_lines(body);
+    let n_drawn = body.get(..n_lines)?.bytes().filter(u8::is_ascii_alphanumeric).count();
+    let closing = format!("-----END {label}-----");
+    let behind = body.get(n_lines..)?;
+    let n_closing = behind.find(&closing).filter(|n| *n < 4).map_or(0, |n| n + closing.len());
+    let range = at..at + begun + n_lines + n_closing;
+    (KEY_LETTERS_MIN <= n_drawn).then_some(Found { kind: "private-key", range })
+}
+
+/// Returns how far the lines of a key go. Inside a JSON string, line ends are written out; and the
+/// last line may be short.
+fn n_key_lines(body: &str) -> usize {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+    let mut end = 0;
+    let mut is_last = false;
+    while !is_last {
+        let gap = run(body.as_bytes(), end, |byte| byte.is_ascii_whitespace());
+        let escaped = body.get(end..).unwrap_or_default();
+        let n_escaped = escaped.len() - escaped.trim_start_matches("\\r").len();
+        let escaped = escaped.get(n_escaped..).unwrap_or_default();
+        let gap = if escaped.starts_with("\\n") { n_escaped + 2 } else { gap };
+        let n = run(body.as_bytes(), end + gap, is_letter);
+        is_last = n < KEY_LINE_MIN;
+        // A word is no line of a key, but what is left of one is.
+        let next = body.as_bytes().get(end + gap + n);
+        if n == 0 || (is_last && !matches!(next, None | Some(b'\n' | b'\\' | b'\r'))) {
+            break;
+        }
+        end += gap + n;
+    }
+    end
+}
+
+/// Tells letters that were drawn from words that were written: documentation has
+/// `ghp_xxxxxxxxxxxx` and `AKIAIOSFODNN7EXAMPLE`.
+fn is_random(body: &str) -> bool {
+    let body = body.get(..JUDGED_BYTES_MAX).unwrap_or(body);
+    let lower = body.to_ascii_lowercase();
+    let is_example = ["example", "xxxx", "your", "token", "placeholder", "1234567890"]
+        .iter()
+        .any(|word| lower.contains(word));
+    let has_digit = body.bytes().any(|byte| byte.is_ascii_digit());
+    let has_letter = body.bytes().any(|byte| byte.is_ascii_alphabetic());
+    !is_example && has_digit && has_letter && n_distinct(body) >= 8
+}
+
+fn n_distinct(text: &str) -> u32 {
+    text.bytes().fold(0_u128, |seen, byte| seen | 1 << (byte & 127)).count_ones()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! Secrets that say what they are by the name before them: `password = …`, `user:…@host`.
+
+use std::ops::Range;
+
+use super::tokens::Letters;
+use super::{Found, n_distinct};
+
+/// Names of things that are secret, as they end, in lower case without `_` and `-`.
+const NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "passwort",
+    "secret",
+    "secretkey",
+    "secretaccesskey",
+    "clientsecret",
+    "apikey",
+    "apitoken",
+    "apisecret",
+    "accesskey",
+    "accesstoken",
+    "authtoken",
+    "privatekey",
+    "encryptionkey",
+    "signingkey",
+    "accountkey",
+    "bearertoken",
+    "refreshtoken",
+    "sessiontoken",
+    "pwd",
+];
+/// A name is not longer than this.
+const NAME_BYTES_MAX: usize = 48;
+/// A secret is at least so long …
+const SECRET_BYTES_MIN: usize = 8;
+/// … and not longer than this.
+const SECRET_BYTES_MAX: usize = 512;
+/// How much of a line is looked at for the command that it is.
+const LINE_BYTES_MAX: usize = 400;
+/// What stands for a secret that is not told, or refers to where it is kept.
+const STAND_INS: &[&str] = &[
+    "example",
+    "changeme",
+    "change_me",
+    "placeholder",
+    "your",
+    "xxx",
+    "***",
+    "...",
+    "…",
+    "redacted",
+    "secret:",
+    "[secret",
+    "env.",
+    "environ",
+    "getenv",
+    "process.",
+    "config.",
+    "settings.",
+    "self.",
+    "this.",
+    "hunter2",
+    "password",
+    "dummy",
+    "sample",
+    "vault:",
+    "op://",
+    "ssm:",
+    "arn:",
+];
+
+/// `name = value`, `"name": "value"`, with `at` on the sign between them.
+pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
+    let before = text.get(..at)?;
+    let name = name_before(before)?;
+    // Our own marks have the shape of an assignment.
+    if !is_secret_name(&name) || before.ends_with("[secret") {
+        return None;
+    }
+    let behind = text.get(at + 1..)?;
+    // `==` compares and `=>` maps; only the second has a value.
+    let behind = behind.strip_prefix('>').unwrap_or(behind);
+    if behind.starts_with('=') || behind.starts_with(':') {
+        return None;
+    }
+    value(text, text.len() - behind.len(), &name)
+}
+
+/// `password is …`, `Bearer …`, with `at` on the space before the value.
+pub(super) fn after_word(text: &str, at: usize) -> Option<Found> {
+    let before = text.get(..at)?;
+    // Nearly every space is behind another word; these are the last letters of ours.
+    if !matches!(before.as_bytes().last(), Some(b's' | b'r' | b'R' | b'c' | b'C')) {
+        return None;
+    }
+    let last = last_word(before);
+    if last.eq_ignore_ascii_case("bearer") || last.eq_ignore_ascii_case("basic") {
+        let is_header = before.get(..before.len() - last.len())?.trim_end().ends_with(':');
+        let (range, _) = value_at(text, at + 1).filter(|_| is_header)?;
+        let secret = text.get(range.clone())?;
+        let is_token = secret.bytes().all(|byte| Letters::Any.has(byte)) && 16 <= secret.len();
+        let is_told = is_token && !is_stand_in(secret) && !is_reference(secret);
+        return is_told.then_some(Found { kind: "authorization", range });
+    }
+    if last != "is" {
+        return None;
+    }
+    let name = last_word(before.strip_suffix("is")?.trim_end()).to_ascii_lowercase();
+    matches!(name.as_str(), "password" | "passphrase" | "passcode")
+        .then(|| value(text, at + 1, &name))
+        .flatten()
+}
+
+/// `curl -u name:password`, with `at` on the dash.
+pub(super) fn after_flag(text: &str, at: usize) -> Option<Found> {
+    let rest = text.get(at..)?;
+    let behind = rest.strip_prefix("-u ").or_else(|| rest.strip_prefix("-user "))?;
+    let is_curl = last_line(text.get(..at)?).contains("curl");
+    let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
+    let colon = behind.get(..end)?.find(':').filter(|_| is_curl)?;
+    let found = value(text, text.len() - behind.len() + colon + 1, "password")?;
+    Some(Found { kind: "password", ..found })
+}
+
+/// `scheme://user:password@host`, with `at` on the colon behind the scheme.
+pub(super) fn in_url(text: &str, at: usize) -> Option<Found> {
+    let behind = text.get(at..)?.strip_prefix("://")?;
+    let scheme = text.get(..at)?.bytes().next_back()?;
+    let is_end = |letter: char| letter.is_whitespace() || "/?#\"'<>`".contains(letter);
+    let authority = behind.get(..behind.find(is_end).unwrap_or(behind.len()))?;
+    let (login, host) = authority.rsplit_once('@')?;
+    let (_, password) = login.split_once(':')?;
+    let is_told = 3 <= password.len() && !is_stand_in(password) && !is_reference(password);
+    let is_url = scheme.is_ascii_alphanumeric() && !host.is_empty() && is_told;
+    let start = at + 3 + login.len() - password.len();
+    is_url.then(|| Found { kind: "url-password", range: start..start + password.len() })
+}
+
+/// Judges the value at `start`.
+fn value(text: &str, start: usize, name: &str) -> Option<Found> {
+    let (range, is_quoted) = value_at(text, start)?;
+    let is_secret = is_strong(text.get(range.clone())?, is_quoted);
+    let kind = if name.ends_with("word") || name == "pwd" { "password" } else { "named-secret" };
+    is_secret.then_some(Found { kind, range })
+}
+
+/// Reads a value, in quotes or up to where a value ends; a call is none.
+fn value_at(text: &str, start: usize) -> Option<(Range<usize>, bool)> {
+    let rest = text.get(start..)?.trim_start_matches([' ', '\t']);
+    let quote = rest.chars().next().filter(|letter| matches!(letter, '"' | '\'' | '`'));
+    let inner = quote.map_or(rest, |quote| rest.get(quote.len_utf8()..).unwrap_or_default());
+    let ends = |letter: char| match quote {
+        Some(quote) => letter == quote || letter == '\n',
+        None => letter.is_whitespace() || ",;\"'`<>()[]{}|".contains(letter),
+    };
+    let end = inner.char_indices().find(|(at, letter)| SECRET_BYTES_MAX < *at || ends(*letter));
+    let end = end.map_or(inner.len(), |(at, _)| at);
+    let told = inner.get(..end)?;
+    let told = if quote.is_some() { told } else { told.trim_end_matches(['.', '!', '?']) };
+    let begun = text.len() - inner.len();
+    let is_call = inner.get(end..).is_some_and(|behind| behind.starts_with(['(', '[', '{']));
+    (!is_call).then(|| (begun..begun + told.len(), quote.is_some()))
+}
+
+/// A value that was made to be secret: long and mixed, and no word, path, number or reference.
+fn is_strong(secret: &str, is_quoted: bool) -> bool {
+    if !(SECRET_BYTES_MIN..=SECRET_BYTES_MAX).contains(&secret.len())
+        || secret.contains(char::is_whitespace)
+        || is_stand_in(secret)
+        || is_reference(secret)
+    {
+        return false;
+    }
+    let has = |is_in: fn(&u8) -> bool| usize::from(secret.bytes().any(|byte| is_in(&byte)));
+    let (upper, lower) = (has(u8::is_ascii_uppercase), has(u8::is_ascii_lowercase));
+    let (digit, sign) = (has(u8::is_ascii_digit), has(u8::is_ascii_punctuation));
+    let is_long = 20 <= secret.len() && digit == 1 && upper + lower >= 1;
+    let is_mixed = upper + lower + digit + sign >= if is_quoted { 3 } else { 4 };
+    n_distinct(secret) >= 6 && digit == 1 && (is_long || is_mixed)
+}
+
+fn is_stand_in(secret: &str) -> bool {
+    let lower = secret.to_lowercase();
+    STAND_INS.iter().any(|word| lower.contains(word))
+}
+
+/// `${NAME}`, `$NAME`, `{{ name }}`, `<name>`, `%s`, a path or a web address.
+fn is_reference(secret: &str) -> bool {
+    secret.starts_with(['$', '<', '{', '%', '/', '~', '@', '&', '*', '#'])
+        || secret.starts_with("./")
+        || secret.contains("://")
+        || secret.contains("${")
+        || secret.contains("::")
+        || secret.contains("->")
+}
+
+fn is_secret_name(name: &str) -> bool {
+    NAMES.iter().any(|known| name.ends_with(known))
+}
+
+/// Returns the name that ends here, in lower case and without the signs that join its words.
+fn name_before(text: &str) -> Option<String> {
+    let text = text.trim_end_matches([' ', '\t']);
+    let text = text.strip_suffix(['"', '\'', '`']).unwrap_or(text);
+    let is_in = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let name: Vec<u8> = text.bytes().rev().take(NAME_BYTES_MAX).take_while(is_in).collect();
+    let name: Vec<u8> = name.into_iter().rev().filter(u8::is_ascii_alphanumeric).collect();
+    String::from_utf8(name).ok().map(|name| name.to_ascii_lowercase())
+}
+
+fn last_word(text: &str) -> &str {
+    let start = text.rfind(|letter: char| !letter.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+    text.get(start..).unwrap_or_default()
+}
+
+fn last_line(text: &str) -> &str {
+    let mut start = text.len().saturating_sub(LINE_BYTES_MAX);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..).unwrap_or_default().rsplit('\n').next().unwrap_or_default()
+}

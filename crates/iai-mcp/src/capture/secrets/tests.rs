@@ -1,0 +1,161 @@
+//! What is a secret and what is not: both halves matter.
+
+use super::tokens::TOKENS;
+use super::*;
+
+/// Letters as a machine draws them, always the same.
+fn drawn(n: usize, letters: &str) -> String {
+    let letters: Vec<char> = letters.chars().collect();
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        usize::try_from(state >> 40).unwrap()
+    };
+    (0..n).map(|_| letters[draw() % letters.len()]).collect()
+}
+
+fn plain(n: usize) -> String {
+    drawn(n, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+}
+
+fn hex(n: usize) -> String {
+    drawn(n, "0123456789abcdef")
+}
+
+fn clean(text: &str) -> String {
+    without_secrets(text, &SecretPolicy::default()).into_owned()
+}
+
+/// The secret is gone, its mark is there, and so is everything around it.
+#[track_caller]
+fn check_secret(before: &str, secret: &str, after: &str, kind: &str) {
+    let cleaned = clean(&format!("{before}{secret}{after}"));
+    let middle = cleaned.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    let middle = middle.unwrap_or_else(|| panic!("{cleaned}"));
+    assert!(middle.starts_with(&format!("[secret:{kind}:")), "{cleaned}");
+    assert!(middle.ends_with(']') && middle.len() == kind.len() + 14, "{cleaned}");
+    assert_eq!(clean(&cleaned), cleaned, "a mark is no secret");
+}
+
+#[track_caller]
+fn check_kept(text: &str) {
+    assert_eq!(clean(text), text);
+}
+
+#[test]
+fn tokens_are_known_by_their_beginning() {
+    for token in TOKENS {
+        let body = match token.letters {
+            tokens::Letters::Hex => hex(token.n_min.max(32)),
+            tokens::Letters::Upper => drawn(token.n_min, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
+            _ => plain(token.n_min),
+        };
+        let secret = format!("{}{body}", token.beginning);
+        check_secret("use ", &secret, " please", token.kind);
+        check_secret("KEY_OF_X=", &secret, "\n", token.kind);
+        check_secret("`", &secret, "`.", token.kind);
+    }
+}
+
+#[test]
+fn the_same_secret_has_the_same_mark_and_another_one_another() {
+    let (one, two) = (format!("ghp_{}", plain(36)), format!("ghp_{}", plain(40)));
+    let text = clean(&format!("{one} {two} {one}"));
+    let marks: Vec<&str> = text.split(' ').collect();
+    assert_eq!(marks[0], marks[2]);
+    assert_ne!(marks[0], marks[1]);
+}
+
+#[test]
+fn keys_and_web_tokens_go_whole() {
+    let line = plain(64);
+    let key = |label: &str, gap: &str| {
+        format!("-----BEGIN {label}-----{gap}{line}{gap}{line}{gap}abc={gap}-----END {label}-----")
+    };
+    check_secret("it is\n", &key("RSA PRIVATE KEY", "\n"), "\nthere", "private-key");
+    check_secret("\"key\": \"", &key("PRIVATE KEY", "\\n"), "\"", "private-key");
+    check_secret("", &key("OPENSSH PRIVATE KEY", "\r\n"), "", "private-key");
+    let cut = format!("-----BEGIN EC PRIVATE KEY-----\n{line}\n{line}");
+    check_secret("cut off: ", &cut, "", "private-key");
+    check_secret("cut off: ", &cut, "\nand then we talked on", "private-key");
+    let web = format!("eyJ{}.eyJ{}.{}", plain(30), plain(60), plain(43));
+    check_secret("Authorization: Bearer ", &web, "\n", "jwt");
+    check_secret("bot ", &format!("123456789:AA{}", plain(33)), " it", "telegram-token");
+}
+
+#[test]
+fn names_tell_what_a_value_is() {
+    for (before, secret, after, kind) in [
+        ("password = \"", "Tr0ub4dor&3x", "\"", "password"),
+        ("DB_PASSWORD=", "s3cR3t!pa55", "\n", "password"),
+        ("my password is ", "Tr0ub4dor&3", ".", "password"),
+        ("Password=", "Xy7!kkLm2", ";Server=db", "password"),
+        ("aws_secret_access_key = ", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzK9", "", "named-secret"),
+        ("\"client_secret\": \"", "q8Zr2mVt7Ks1Lp0X", "\"", "named-secret"),
+        ("api-key: ", "9f8e7d6c5b4a39281706f5e4d3c2b1a0", "\n", "named-secret"),
+        ("//registry/:_authToken=", "a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d", "", "named-secret"),
+        ("Authorization: Basic ", "dXNlcjpwYXNzdzByZDEyMw==", "\n", "authorization"),
+        ("$ curl -u admin:", "S3cure!pass", " http://h", "password"),
+        ("postgres://app:", "k3yboardc4t", "@db.internal/prod", "url-password"),
+        ("https://bob:", "pa55", "@git.example.com/r.git", "url-password"),
+        ("redis://:", "q9w8e7", "@cache:6379/0", "url-password"),
+    ] {
+        check_secret(before, secret, after, kind);
+    }
+}
+
+#[test]
+fn hashes_ids_code_and_images_are_somebodys_words() {
+    let (sha, image) = (hex(64), drawn(4000, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefgh0123456789+/"));
+    for text in [
+        format!("sha256:{sha} commit {}", &sha[..40]),
+        format!("integrity sha512-{}==", plain(86)),
+        "id 550e8400-e29b-41d4-a716-446655440000 of the session".to_owned(),
+        format!("<img src=\"data:image/png;base64,{image}\">"),
+        "let password = std::env::var(\"DB_PASSWORD\")?;".to_owned(),
+        "password: ${DB_PASSWORD}, secret: {{ vault.secret }}, token=$TOKEN".to_owned(),
+        "if user.password == other.password { check_password(password) }".to_owned(),
+        "fn password(secret: &SecretString) -> ApiKey { api_key: Default::default() }".to_owned(),
+        "the password is stored in the vault, and the secret is safe".to_owned(),
+        "password=password123? no: use a password manager, password: changeme123!".to_owned(),
+        "export GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx".to_owned(),
+        "AKIAIOSFODNN7EXAMPLE is the key of the documentation".to_owned(),
+        "pip install sk-learn npm_config_cache hf_hub_download glpat-your-token-here".to_owned(),
+        "https://example.com:8080/path and git@github.com:me/repo.git".to_owned(),
+        "postgres://user:password@localhost/db and postgres://u:$PGPASSWORD@h/db".to_owned(),
+        "A file begins with -----BEGIN PRIVATE KEY----- and then the base64 text comes.".to_owned(),
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----".to_owned(),
+        "eyJhbGciOiJIUzI1NiJ9 is only the head of a web token".to_owned(),
+        "the private_key: PathBuf, secret_key = load_key(path)?, api_key: Option<String>"
+            .to_owned(),
+        "max_tokens=4096 n_tokens: 12345678901234567890".to_owned(),
+        "Bearer of bad news: Basic understanding is enough".to_owned(),
+        "P0: Basic prompt→changes→commit".to_owned(),
+        "docker run -u 1000:1000 image; ls -u a:b".to_owned(),
+        "[secret:github-token:9f2c] was here, password=[secret:password:12ab]".to_owned(),
+        "пароль: жёлтый; 密码: 黄色的; mot de passe: jaune".to_owned(),
+    ] {
+        check_kept(&text);
+    }
+}
+
+#[test]
+fn what_is_allowed_stays_and_the_switch_turns_it_off() {
+    let secret = format!("ghp_{}", plain(36));
+    let mark = clean(&secret);
+    for allowed in [secret.clone(), mark] {
+        let policy = SecretPolicy { is_off: false, allowed: vec![allowed] };
+        assert_eq!(without_secrets(&secret, &policy), secret);
+    }
+    let off = SecretPolicy { is_off: true, allowed: Vec::new() };
+    assert_eq!(without_secrets(&secret, &off), secret);
+}
+
+#[test]
+fn a_text_made_to_keep_us_busy_is_read_in_linear_time() {
+    // Were it quadratic, this would take minutes.
+    for piece in ["-u ", "eyJ.eyJ.", "password=", "sk-ant-", "-----BEGIN ", "a://b:", "whsec_="] {
+        let text = piece.repeat(200_000 / piece.len());
+        assert!(secrets_in(&text).len() < 10, "{piece}");
+    }
+}

@@ -1,0 +1,152 @@
+//! Tokens that say by their first letters what they are.
+
+/// The letters a token is made of.
+#[derive(Clone, Copy)]
+pub(super) enum Letters {
+    /// `A-Z a-z 0-9`
+    Plain,
+    /// those and `_ -`
+    Url,
+    /// those and `. _ - = / +`
+    Any,
+    /// `A-Z 0-9`
+    Upper,
+    /// `0-9 a-f`
+    Hex,
+}
+
+impl Letters {
+    pub(super) fn has(self, byte: u8) -> bool {
+        match self {
+            Self::Plain => byte.is_ascii_alphanumeric(),
+            Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+            Self::Any => {
+                byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'_' | b'-' | b'.' | b'=' | b'/' | b'+')
+            }
+            Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Self::Hex => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+        }
+    }
+}
+
+/// A kind of token: how it begins, what follows, and how much of it there is at least.
+pub(super) struct Token {
+    pub(super) kind: &'static str,
+    pub(super) beginning: &'static str,
+    pub(super) letters: Letters,
+    pub(super) n_min: usize,
+    /// What follows has this length and no other.
+    pub(super) is_exact: bool,
+}
+
+const fn token(
+    kind: &'static str,
+    beginning: &'static str,
+    letters: Letters,
+    n_min: usize,
+) -> Token {
+    Token { kind, beginning, letters, n_min, is_exact: false }
+}
+
+const fn exact(kind: &'static str, beginning: &'static str, letters: Letters, n: usize) -> Token {
+    Token { kind, beginning, letters, n_min: n, is_exact: true }
+}
+
+/// By their first letter; a longer beginning stands before a shorter one that it contains.
+pub(super) const TOKENS: &[Token] = &[
+    token("age-key", "AGE-SECRET-KEY-1", Letters::Upper, 50),
+    exact("aws-key-id", "AKIA", Letters::Upper, 16),
+    exact("aws-key-id", "ASIA", Letters::Upper, 16),
+    token("atlassian-token", "ATATT3xFfGF0", Letters::Any, 100),
+    token("bitbucket-token", "ATBB", Letters::Plain, 28),
+    token("google-key", "AIza", Letters::Url, 35),
+    token("facebook-token", "EAACEdEose0cBA", Letters::Plain, 20),
+    token("google-client-secret", "GOCSPX-", Letters::Url, 24),
+    token("heroku-key", "HRKU-", Letters::Url, 30),
+    token("newrelic-key", "NRAK-", Letters::Plain, 24),
+    token("postman-key", "PMAK-", Letters::Url, 40),
+    token("sendgrid-key", "SG.", Letters::Any, 60),
+    token("databricks-token", "dapi", Letters::Hex, 32),
+    token("docker-token", "dckr_pat_", Letters::Url, 20),
+    token("digitalocean-token", "doo_v1_", Letters::Hex, 64),
+    token("digitalocean-token", "dop_v1_", Letters::Hex, 64),
+    token("digitalocean-token", "dor_v1_", Letters::Hex, 64),
+    token("doppler-token", "dp.pt.", Letters::Plain, 40),
+    token("figma-token", "figd_", Letters::Url, 36),
+    token("github-token", "ghp_", Letters::Plain, 36),
+    token("github-token", "gho_", Letters::Plain, 36),
+    token("github-token", "ghu_", Letters::Plain, 36),
+    token("github-token", "ghs_", Letters::Plain, 36),
+    token("github-token", "ghr_", Letters::Plain, 36),
+    token("github-token", "github_pat_", Letters::Url, 50),
+    token("grafana-token", "glc_", Letters::Any, 32),
+    token("grafana-token", "glsa_", Letters::Url, 32),
+    token("gitlab-token", "glpat-", Letters::Url, 20),
+    token("gitlab-token", "gldt-", Letters::Url, 20),
+    token("gitlab-token", "glrt-", Letters::Url, 20),
+    token("groq-key", "gsk_", Letters::Plain, 40),
+    token("huggingface-token", "hf_", Letters::Plain, 34),
+    token("vault-token", "hvs.", Letters::Url, 24),
+    token("vault-token", "hvb.", Letters::Url, 24),
+    token("linear-key", "lin_api_", Letters::Plain, 32),
+    token("npm-token", "npm_", Letters::Plain, 36),
+    token("notion-token", "ntn_", Letters::Plain, 40),
+    token("1password-token", "ops_eyJ", Letters::Any, 100),
+    token("perplexity-key", "pplx-", Letters::Plain, 40),
+    token("planetscale-token", "pscale_pw_", Letters::Any, 32),
+    token("planetscale-token", "pscale_tkn_", Letters::Any, 32),
+    token("pypi-token", "pypi-AgEIcHlwaS5vcmc", Letters::Url, 50),
+    token("replicate-token", "r8_", Letters::Plain, 37),
+    token("stripe-key", "rk_live_", Letters::Plain, 20),
+    token("supabase-key", "sbp_", Letters::Hex, 40),
+    token("shopify-token", "shpat_", Letters::Hex, 32),
+    token("shopify-token", "shpss_", Letters::Hex, 32),
+    token("anthropic-key", "sk-ant-", Letters::Url, 32),
+    token("openai-key", "sk-proj-", Letters::Url, 32),
+    token("openai-key", "sk-svcacct-", Letters::Url, 32),
+    token("openai-key", "sk-admin-", Letters::Url, 32),
+    token("openrouter-key", "sk-or-v1-", Letters::Hex, 64),
+    token("openai-key", "sk-", Letters::Plain, 40),
+    token("stripe-key", "sk_live_", Letters::Plain, 20),
+    token("stripe-key", "sk_test_", Letters::Plain, 20),
+    token("sentry-token", "sntrys_", Letters::Any, 40),
+    token("sentry-token", "sntryu_", Letters::Hex, 64),
+    token("square-token", "sq0atp-", Letters::Url, 22),
+    token("square-token", "sq0csp-", Letters::Url, 40),
+    token("tailscale-key", "tskey-", Letters::Url, 24),
+    token("stripe-key", "whsec_", Letters::Any, 24),
+    token("xai-key", "xai-", Letters::Plain, 60),
+    token("slack-token", "xapp-", Letters::Url, 30),
+    token("slack-token", "xoxa-", Letters::Url, 20),
+    token("slack-token", "xoxb-", Letters::Url, 20),
+    token("slack-token", "xoxp-", Letters::Url, 20),
+    token("slack-token", "xoxr-", Letters::Url, 20),
+    token("slack-token", "xoxs-", Letters::Url, 20),
+    token("google-token", "ya29.", Letters::Url, 20),
+];
+
+/// Where the tokens with each first letter stand: most words begin with none of them.
+static GROUPS: [(usize, usize); 128] = groups();
+
+#[expect(clippy::indexing_slicing, reason = "a place beyond the end would not compile")]
+const fn groups() -> [(usize, usize); 128] {
+    let mut groups = [(0, 0); 128];
+    let mut at = 0;
+    while at < TOKENS.len() {
+        let letter = TOKENS[at].beginning.as_bytes()[0] as usize;
+        let start = if groups[letter].1 == 0 { at } else { groups[letter].0 };
+        groups[letter] = (start, at + 1);
+        at += 1;
+    }
+    groups
+}
+
+/// Returns the tokens that may begin with these bytes.
+pub(super) fn beginning_with(bytes: &[u8]) -> impl Iterator<Item = &'static Token> {
+    let letter = bytes.first().copied().unwrap_or_default();
+    let second = bytes.get(1).copied();
+    let (start, end) = GROUPS.get(usize::from(letter)).copied().unwrap_or_default();
+    let group = TOKENS.get(start..end).unwrap_or_default().iter();
+    group.filter(move |token| token.beginning.as_bytes().get(1).copied() == second)
+}
