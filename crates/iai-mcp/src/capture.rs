@@ -22,7 +22,9 @@ use jiff::Timestamp;
 pub(crate) use deliver::{Delivery, deliver, nudge_daemon, write_for_checking};
 pub(crate) use project::project_of;
 pub(crate) use secrets::SecretPolicy;
-pub(crate) use transcript::{Budget, Flow, Placed, Transcript, each_turn, read_transcript};
+pub(crate) use transcript::{
+    Budget, Flow, Pass, Placed, Settled, Transcript, each_turn, read_transcript,
+};
 pub(crate) use waiting::{WaitingFile, n_waiting, waiting_files};
 
 use crate::home::Home;
@@ -55,11 +57,11 @@ pub(crate) struct Told<'a> {
 pub(crate) fn capture_transcript(
     settings: &Settings,
     told: &Told<'_>,
-    transcript: &Transcript,
+    transcript: Transcript,
     now: Timestamp,
 ) -> anyhow::Result<Captured> {
     check_config(settings)?;
-    let batch = SpoolBatch::new(settings, told, &transcript.turns, now);
+    let batch = SpoolBatch::new(settings, told, transcript.turns, now);
     let delivery =
         Delivery { session: &batch.session, cwd: &batch.cwd, events: &batch.events, now };
     let file = deliver(&settings.home, &delivery)?;
@@ -68,7 +70,7 @@ pub(crate) fn capture_transcript(
         n_turns: batch.events.len(),
         n_older: transcript.n_older,
         n_unreadable: transcript.n_unreadable,
-        unknown: transcript.unknown.clone(),
+        unknown: transcript.unknown,
     })
 }
 
@@ -100,14 +102,15 @@ pub(crate) fn capture_new_turns(
         if cursor.offset == start {
             break;
         }
-        let batch = SpoolBatch::new(settings, told, &transcript.turns, now);
+        let n_turns = transcript.turns.len();
+        let batch = SpoolBatch::new(settings, told, transcript.turns, now);
         if !batch.events.is_empty() {
             let delivery =
                 Delivery { session: &batch.session, cwd: &batch.cwd, events: &batch.events, now };
             deliver(&settings.home, &delivery)?;
             nudge_daemon(&settings.home);
         }
-        n_captured += transcript.turns.len();
+        n_captured += n_turns;
         cursor.save(&settings.home, path, &mut file).context("remembering how far it was read")?;
     }
     Ok(n_captured)
@@ -121,16 +124,29 @@ fn check_config(settings: &Settings) -> anyhow::Result<()> {
     }
 }
 
-/// Marks a whole file as read, so that hooks do not deliver it again.
-pub(crate) fn mark_read(home: &Home, path: &Path) -> io::Result<()> {
+/// Marks a file as read as far as a pass over it came, so that hooks do not deliver it again.
+/// A pass that cannot say how far it came is made once more.
+pub(crate) fn mark_read(home: &Home, path: &Path, settled: Option<Settled>) -> io::Result<()> {
     let mut file = File::open(path)?;
     let mut cursor = Cursor::load(home, path, &mut file)?;
+    match settled {
+        // A hook may have come further meanwhile.
+        Some(settled) if settled.offset <= cursor.offset => return Ok(()),
+        Some(Settled { offset, n_turns, memo }) => {
+            (cursor.offset, cursor.n_turns, cursor.memo) = (offset, n_turns, memo);
+        }
+        None => read_to_end(&mut file, path, &mut cursor)?,
+    }
+    cursor.save(home, path, &mut file)
+}
+
+fn read_to_end(file: &mut File, path: &Path, cursor: &mut Cursor) -> io::Result<()> {
     let no_limit = Budget { until: None, n_turns_max: usize::MAX };
     loop {
         let start = cursor.offset;
-        transcript::read_growth(&mut file, path, &mut cursor, no_limit)?;
+        transcript::read_growth(file, path, cursor, no_limit)?;
         if cursor.offset == start {
-            return cursor.save(home, path, &mut file);
+            return Ok(());
         }
     }
 }
@@ -147,7 +163,7 @@ impl SpoolBatch {
     pub(crate) fn new(
         settings: &Settings,
         told: &Told<'_>,
-        turns: &[Placed],
+        turns: Vec<Placed>,
         now: Timestamp,
     ) -> Self {
         let here = told.cwd.map_or_else(current_folder, str::to_owned);
@@ -157,11 +173,12 @@ impl SpoolBatch {
         let session = told.session.map(str::to_owned).or(said).unwrap_or_else(|| "-".to_owned());
         let folders = turns.iter().filter_map(|(_, turn)| turn.cwd.as_deref());
         let projects = Projects::of(folders.chain([here.as_str()]), &settings.switched_off);
-        let mut events = Vec::new();
+        let now = now.to_string();
+        let mut events = Vec::with_capacity(turns.len());
         for (place, turn) in turns {
             let said_in = turn.cwd.as_deref().unwrap_or(&here);
             if let Some(project) = projects.get(said_in) {
-                events.push(spool_event(turn, *place, project, settings, now));
+                events.push(spool_event(turn, place, project, &settings.secrets, &now));
             }
         }
         Self { session, cwd, events }
@@ -169,39 +186,45 @@ impl SpoolBatch {
 }
 
 fn spool_event(
-    turn: &Turn,
+    turn: Turn,
     place: u64,
     project: &str,
-    settings: &Settings,
-    now: Timestamp,
+    secrets: &SecretPolicy,
+    now: &str,
 ) -> SpoolEvent {
-    let mut provenance = turn.provenance.clone();
+    let mut provenance = turn.provenance;
     if turn.is_subagent {
         provenance.insert("subagent".to_owned(), true.into());
     }
     SpoolEvent {
-        text: fit_to_keep(&turn.text, &settings.secrets).into_owned(),
+        text: fit_to_keep(turn.text, secrets),
         // The founding program filled this with a label that was the same for every turn; a label
         // finds nothing.
         cue: String::new(),
         tier: "episodic".to_owned(),
         role: turn.speaker.as_str().to_owned(),
-        ts: now.to_string(),
+        ts: now.to_owned(),
         turn_ts: turn.at.map(|at| at.to_string()),
         source: Some(turn.host.to_owned()),
-        uuid: turn.uuid.clone(),
+        uuid: turn.uuid,
         index: Some(place),
-        cwd: turn.cwd.clone(),
+        cwd: turn.cwd,
         project: Some(project.to_owned()),
         provenance,
     }
 }
 
 /// Returns a text as it may touch the disk: what is private is cut, secrets are marks.
-pub(crate) fn fit_to_keep<'a>(text: &'a str, policy: &SecretPolicy) -> Cow<'a, str> {
-    match privacy::without_private(text) {
-        Cow::Borrowed(text) => secrets::without_secrets(text, policy),
-        Cow::Owned(text) => Cow::Owned(secrets::without_secrets(&text, policy).into_owned()),
+pub(crate) fn fit_to_keep(text: String, policy: &SecretPolicy) -> String {
+    let text = replaced(privacy::without_private(&text)).unwrap_or(text);
+    replaced(secrets::without_secrets(&text, policy)).unwrap_or(text)
+}
+
+/// Nearly every text stays as it is, and is not copied.
+fn replaced(text: Cow<'_, str>) -> Option<String> {
+    match text {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => Some(text),
     }
 }
 
@@ -209,4 +232,29 @@ pub(crate) fn fit_to_keep<'a>(text: &'a str, policy: &SecretPolicy) -> Cow<'a, s
 pub(crate) fn current_folder() -> String {
     let folder = std::env::current_dir().unwrap_or_else(|_| Path::new("/").to_owned());
     folder.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_pass_has_read_is_marked_and_never_taken_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path().join("store"), None);
+        crate::home::ensure_private_folder(home.root()).unwrap();
+        let path = folder.path().join("t.jsonl");
+        let line = "{\"type\":\"user\",\"message\":{\"content\":\"words\"}}\n";
+        fs::write(&path, line.repeat(2)).unwrap();
+        let marked = || Cursor::load(&home, &path, &mut File::open(&path).unwrap()).unwrap();
+        let settled = each_turn(&path, |_| Flow::On).unwrap().settled;
+        mark_read(&home, &path, settled).unwrap();
+        assert_eq!((marked().offset, marked().n_turns), (2 * line.len() as u64, 2));
+        mark_read(&home, &path, Some(Settled { offset: 1, ..Settled::default() })).unwrap();
+        assert_eq!(marked().n_turns, 2);
+        fs::write(&path, format!("{}{}", line.repeat(3), line.trim_end())).unwrap();
+        let settled = each_turn(&path, |_| Flow::On).unwrap().settled;
+        mark_read(&home, &path, settled).unwrap();
+        assert_eq!((marked().offset, marked().n_turns), (3 * line.len() as u64, 3));
+    }
 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use iai_wire::{CallError as WireError, ConnectError, Connection, PROTOCOL_VERSION, code};
+use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -101,7 +102,11 @@ impl Client {
     }
 
     /// Has a call answered by the daemon or not at all.
-    pub(crate) fn call_daemon(&self, method: &str, params: &Value) -> Result<Value, CallError> {
+    pub(crate) fn call_daemon(
+        &self,
+        method: &str,
+        params: &impl Serialize,
+    ) -> Result<Value, CallError> {
         // Taken in a statement of its own: the lock must be free again when the connection is put
         // back.
         let kept = self.idle().pop();

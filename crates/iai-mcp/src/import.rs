@@ -5,26 +5,30 @@
 
 mod exports;
 mod files;
+mod message;
 mod sources;
 
+use std::fs::File;
+use std::io::BufReader;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
-use iai_wire::{SpoolEvent, SpoolHeader};
+use iai_wire::{SpoolHeader, SpoolItem, SpoolReader};
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
+use message::Piece;
 pub(crate) use sources::{Selection, Source, find_sources};
 
-use crate::capture::{Flow, Placed, SpoolBatch, Told, each_turn, fit_to_keep, mark_read};
+use crate::capture::{
+    Flow, Pass, Placed, Settled, SpoolBatch, Told, each_turn, fit_to_keep, mark_read,
+};
 use crate::client::Client;
 use crate::clock;
-use crate::fields::Fields as _;
 use crate::settings::Settings;
 
-/// Turns and bytes of one message to the daemon: one transaction, so the more the cheaper. It is
-/// under a frame unless most of it has to be escaped, and then it goes in halves.
+/// Turns and bytes of text of one message to the daemon: one transaction, so the more the cheaper.
+/// It is under a frame unless most of it has to be escaped, and then it goes in halves.
 pub(crate) const BATCH_TURNS_MAX: usize = 2000;
 pub(crate) const BATCH_BYTES_MAX: usize = 1024 * 1024;
 /// Problems told one by one; the rest is a number.
@@ -77,37 +81,6 @@ pub(crate) enum Purpose {
     Verify,
 }
 
-/// Sends the turns of one source. `watch` is told the tally after each batch.
-pub(crate) fn take_source(
-    work: &Work<'_>,
-    source: &Source,
-    tally: &SharedTally,
-) -> anyhow::Result<()> {
-    tally.with(|tally| tally.n_files += 1);
-    let mut sender = Sender { work, source, tally, turns: Vec::new(), n_bytes: 0, failed: None };
-    let read = match source {
-        Source::Transcript { path, .. } => each_turn(path, |placed| sender.take(placed)),
-        Source::Export { path } => exports::each_turn(path, |placed| sender.take(placed)),
-        Source::Spool { path } => return take_spool(work, path, tally),
-    };
-    if let Some(error) = sender.failed.take() {
-        return Err(error);
-    }
-    sender.send()?;
-    match read {
-        Ok(0) => {}
-        Ok(n) => {
-            tally.add_problem(format!("{}: {n} lines cannot be read", source.path().display()));
-        }
-        Err(error) => tally.add_problem(format!("{}: {error}", source.path().display())),
-    }
-    if let (Purpose::Store, Source::Transcript { path, is_growing: true }) = (work.purpose, source)
-    {
-        mark_read(&work.settings.home, path).context("remembering how far it was read")?;
-    }
-    Ok(())
-}
-
 /// What every source needs.
 pub(crate) struct Work<'a> {
     pub(crate) settings: &'a Settings,
@@ -119,157 +92,162 @@ pub(crate) struct Work<'a> {
     pub(crate) watch: &'a (dyn Fn(&Tally) + Sync),
 }
 
-/// Gathers turns into batches.
-struct Sender<'a> {
+/// Reads sources and sends their turns, many in a message: each message is one transaction and one
+/// wait for the disk, however short the sessions are.
+pub(crate) struct Sender<'a> {
     work: &'a Work<'a>,
-    source: &'a Source,
     tally: &'a SharedTally,
+    /// Turns of the session that is being read.
     turns: Vec<Placed>,
+    /// Sessions, or parts of them, that wait to be sent.
+    appends: Vec<Append<'a>>,
+    /// Turns and bytes of text in all of these.
+    n_turns: usize,
     n_bytes: usize,
-    failed: Option<anyhow::Error>,
+    /// Files to mark as read once everything that waits is stored.
+    read: Vec<(&'a Path, Option<Settled>)>,
 }
 
-impl Sender<'_> {
-    fn take(&mut self, placed: Placed) -> Flow {
+/// Turns of one session out of one source.
+struct Append<'a> {
+    source: &'a Source,
+    batch: SpoolBatch,
+}
+
+impl<'a> Sender<'a> {
+    pub(crate) fn new(work: &'a Work<'a>, tally: &'a SharedTally) -> Self {
+        let (turns, appends, read) = (Vec::new(), Vec::new(), Vec::new());
+        Self { work, tally, turns, appends, n_turns: 0, n_bytes: 0, read }
+    }
+
+    /// Reads a source; its turns are sent at the latest by [`Self::flush`].
+    pub(crate) fn take_source(&mut self, source: &'a Source) -> anyhow::Result<()> {
+        self.tally.with(|tally| tally.n_files += 1);
+        let mut failed = None;
+        let mut each = |placed| {
+            let taken = self.take(source, placed);
+            failed = taken.err();
+            if failed.is_none() { Flow::On } else { Flow::Stop }
+        };
+        let path = source.path();
+        let pass = match source {
+            Source::Transcript { path, .. } => each_turn(path, each),
+            Source::Export { path } => exports::each_turn(path, &mut each)
+                .map(|n_unreadable| Pass { n_unreadable, settled: None }),
+            Source::Spool { path } => return self.take_spool(source, path),
+        };
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        self.end_append(source);
+        match pass {
+            Ok(Pass { n_unreadable, settled }) => {
+                if 0 < n_unreadable {
+                    let problem =
+                        format!("{}: {n_unreadable} lines cannot be read", path.display());
+                    self.tally.add_problem(problem);
+                }
+                if matches!(source, Source::Transcript { is_growing: true, .. }) {
+                    self.read.push((path, settled));
+                }
+            }
+            Err(error) => self.tally.add_problem(format!("{}: {error}", path.display())),
+        }
+        Ok(())
+    }
+
+    /// Sends what waits. When this returns, it is stored, and hooks need not deliver it again.
+    pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
+        let appends = std::mem::take(&mut self.appends);
+        (self.n_turns, self.n_bytes) = (0, 0);
+        let pieces: Vec<Piece<'_>> = appends.iter().map(Piece::of).collect();
+        let n_found: usize = pieces.iter().map(|piece| piece.events.len()).sum();
+        self.tally.with(|tally| tally.n_found += n_found as u64);
+        message::send(self.work, &pieces, self.tally)?;
+        for (path, settled) in self.read.drain(..) {
+            if self.work.purpose == Purpose::Store {
+                mark_read(&self.work.settings.home, path, settled)
+                    .context("remembering how far it was read")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, source: &'a Source, placed: Placed) -> anyhow::Result<()> {
         let is_old = self.work.since.is_some_and(|since| placed.1.at.is_some_and(|at| at < since));
         if is_old {
-            return Flow::On;
-        }
-        // A batch belongs to one session.
-        let is_other = self.turns.last().is_some_and(|(_, last)| last.session != placed.1.session);
-        let n_bytes = placed.1.text.len();
-        let is_full =
-            BATCH_TURNS_MAX <= self.turns.len() || BATCH_BYTES_MAX <= self.n_bytes + n_bytes;
-        if (is_other || is_full)
-            && let Err(error) = self.send()
-        {
-            self.failed = Some(error);
-            return Flow::Stop;
-        }
-        self.n_bytes += n_bytes;
-        self.turns.push(placed);
-        Flow::On
-    }
-
-    fn send(&mut self) -> anyhow::Result<()> {
-        let turns = std::mem::take(&mut self.turns);
-        self.n_bytes = 0;
-        if turns.is_empty() {
             return Ok(());
         }
-        let session = self.source.session();
-        let told = Told { session: session.as_deref(), cwd: None };
-        let said = turns.iter().find_map(|(_, turn)| turn.session.as_deref());
-        let told = Told { session: said.or(told.session), ..told };
-        let batch = SpoolBatch::new(self.work.settings, &told, &turns, clock::now());
-        send_batch(self.work, &batch, self.source.path(), self.tally)
+        if self.turns.last().is_some_and(|(_, last)| last.session != placed.1.session) {
+            self.end_append(source);
+        }
+        let n_bytes = placed.1.text.len();
+        if self.is_full(n_bytes) {
+            self.end_append(source);
+            self.flush()?;
+        }
+        self.n_turns += 1;
+        self.n_bytes += n_bytes;
+        self.turns.push(placed);
+        Ok(())
     }
-}
 
-fn send_batch(
-    work: &Work<'_>,
-    batch: &SpoolBatch,
-    path: &Path,
-    tally: &SharedTally,
-) -> anyhow::Result<()> {
-    tally.with(|tally| tally.n_found += batch.events.len() as u64);
-    send_part(work, batch, &batch.events, path, tally)
-}
-
-/// Sends turns in one message. Nobody knows how large a message gets before it is written, so that
-/// one that is too large is sent in halves, and a single turn that is too large goes by a file.
-fn send_part(
-    work: &Work<'_>,
-    batch: &SpoolBatch,
-    part: &[SpoolEvent],
-    path: &Path,
-    tally: &SharedTally,
-) -> anyhow::Result<()> {
-    if part.is_empty() {
-        return Ok(());
+    fn is_full(&self, n_bytes_more: usize) -> bool {
+        BATCH_TURNS_MAX <= self.n_turns || BATCH_BYTES_MAX <= self.n_bytes + n_bytes_more
     }
-    let header = SpoolHeader::new(&batch.session, &batch.cwd, &clock::now().to_string());
-    let method = match work.purpose {
-        Purpose::Store => "turns_store",
-        Purpose::Verify => "turns_check",
-    };
-    let params = json!({"header": header, "events": part});
-    let done = match work.client.call_daemon(method, &params) {
-        Err(error) if error.is_too_large() => {
-            let (left, right) = part.split_at(part.len() / 2);
-            if left.is_empty() {
-                files::send(work, batch, right)?
-            } else {
-                send_part(work, batch, left, path, tally)?;
-                return send_part(work, batch, right, path, tally);
-            }
-        }
-        other => other?,
-    };
-    tally.with(|tally| {
-        count(work, &done, part, path, tally);
-        (work.watch)(tally);
-    });
-    Ok(())
-}
 
-fn count(work: &Work<'_>, done: &Value, part: &[SpoolEvent], path: &Path, tally: &mut Tally) {
-    match work.purpose {
-        Purpose::Store => {
-            tally.n_stored += done.at("stored").as_u64().unwrap_or(0);
-            tally.n_known += done.at("known").as_u64().unwrap_or(0);
-            for reason in done.at("set_aside").as_array().into_iter().flatten() {
-                let reason = reason.as_str().unwrap_or_default();
-                tally.add_problem(format!("{}: {reason}", path.display()));
-            }
+    /// Makes the turns that were read wait: they are all of this session.
+    fn end_append(&mut self, source: &'a Source) {
+        let turns = std::mem::take(&mut self.turns);
+        if turns.is_empty() {
+            return;
         }
-        Purpose::Verify => {
-            let missing = done.at("missing").as_array().map_or(&[][..], Vec::as_slice);
-            tally.n_known += (part.len() - missing.len().min(part.len())) as u64;
-            for place in missing.iter().filter_map(Value::as_u64) {
-                let event = usize::try_from(place).ok().and_then(|place| part.get(place));
-                tally.add_problem(format!("{}: {}", path.display(), describe(event)));
-            }
-        }
+        let said = turns.iter().find_map(|(_, turn)| turn.session.clone()).or(source.session());
+        let told = Told { session: said.as_deref(), cwd: None };
+        let batch = SpoolBatch::new(self.work.settings, &told, turns, clock::now());
+        self.appends.push(Append { source, batch });
     }
-}
 
-fn describe(event: Option<&SpoolEvent>) -> String {
-    let Some(event) = event else { return "a turn is missing".to_owned() };
-    let when = event.turn_ts.as_deref().unwrap_or("no time");
-    let place = event.index.unwrap_or_default();
-    format!("turn {place} of {} ({when}, {} bytes) is not stored", event.role, event.text.len())
-}
-
-/// Hands the spool files of another folder, such as the Python program's, to our own spool.
-fn take_spool(work: &Work<'_>, path: &Path, tally: &SharedTally) -> anyhow::Result<()> {
-    use iai_wire::{SpoolItem, SpoolReader};
-    let file = std::fs::File::open(path).with_context(|| format!("opening {}", path.display()))?;
-    let mut reader = SpoolReader::new(std::io::BufReader::new(file), None);
-    let mut batch = SpoolBatch { session: "-".to_owned(), cwd: String::new(), events: Vec::new() };
-    while let Some(item) = reader.next_item()? {
-        match item {
-            SpoolItem::Header(header) => {
-                send_batch(work, &batch, path, tally)?;
-                let SpoolHeader { session_id, cwd, .. } = header;
-                batch = SpoolBatch { session: session_id, cwd, events: Vec::new() };
-            }
-            SpoolItem::Event(mut event) => {
-                event.text = fit_to_keep(&event.text, &work.settings.secrets).into_owned();
-                batch.events.push(*event);
-            }
-            SpoolItem::Bad { line, reason, .. } => {
-                tally.add_problem(format!("{}:{line}: {reason}", path.display()));
-            }
-            SpoolItem::Newer { .. } | SpoolItem::ForeignSeal => {
-                tally.add_problem(format!("{}: newer, or sealed to another store", path.display()));
-                return Ok(());
+    /// Takes a spool file of another folder, such as the Python program's.
+    fn take_spool(&mut self, source: &'a Source, path: &Path) -> anyhow::Result<()> {
+        let file = File::open(path).with_context(|| format!("opening {}", path.display()))?;
+        let mut reader = SpoolReader::new(BufReader::new(file), None);
+        let (mut session, mut cwd) = ("-".to_owned(), String::new());
+        let mut is_begun = false;
+        while let Some(item) = reader.next_item()? {
+            match item {
+                SpoolItem::Header(header) => {
+                    SpoolHeader { session_id: session, cwd, .. } = header;
+                    is_begun = false;
+                }
+                SpoolItem::Event(mut event) => {
+                    event.text = fit_to_keep(event.text, &self.work.settings.secrets);
+                    if self.is_full(event.text.len()) {
+                        self.flush()?;
+                        is_begun = false;
+                    }
+                    self.n_turns += 1;
+                    self.n_bytes += event.text.len();
+                    match self.appends.last_mut().filter(|_| is_begun) {
+                        Some(append) => append.batch.events.push(*event),
+                        None => {
+                            let (session, cwd) = (session.clone(), cwd.clone());
+                            let batch = SpoolBatch { session, cwd, events: vec![*event] };
+                            self.appends.push(Append { source, batch });
+                            is_begun = true;
+                        }
+                    }
+                }
+                SpoolItem::Bad { line, reason, .. } => {
+                    self.tally.add_problem(format!("{}:{line}: {reason}", path.display()));
+                }
+                SpoolItem::Newer { .. } | SpoolItem::ForeignSeal => {
+                    let problem = "newer, or sealed to another store";
+                    self.tally.add_problem(format!("{}: {problem}", path.display()));
+                    return Ok(());
+                }
             }
         }
-        if BATCH_TURNS_MAX <= batch.events.len() {
-            send_batch(work, &batch, path, tally)?;
-            batch.events.clear();
-        }
+        Ok(())
     }
-    send_batch(work, &batch, path, tally)
 }

@@ -99,7 +99,7 @@ impl MemoryEngine {
 
     /// Tells whether a write broke half-way, after which only a restart is safe.
     pub fn is_broken(&self) -> bool {
-        self.writer.as_ref().is_some_and(Mutex::is_poisoned)
+        self.writer.as_ref().is_some_and(Mutex::is_poisoned) || self.index.is_broken()
     }
 
     /// Runs `work` on a read connection.
@@ -119,7 +119,8 @@ impl MemoryEngine {
 
     /// Runs `work` in one transaction; when it returns, the change is on disk.
     pub(crate) fn write<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T>) -> Result<T> {
-        let done = self.with_writer(|store| store.write(work))?;
+        let done = self.with_writer(|store| store.write_ahead(work))?;
+        self.index.follow();
         self.after_write()?;
         Ok(done)
     }

@@ -60,6 +60,16 @@ impl IndexRoom {
         Self { shared: Arc::clone(store.index()), ..Self::default() }
     }
 
+    /// Has the index follow what was written, beside whoever writes next.
+    pub(crate) fn follow(&self) {
+        self.shared.follow();
+    }
+
+    /// Tells whether the index broke while it followed.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.shared.is_broken()
+    }
+
     fn told(&self) -> MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }

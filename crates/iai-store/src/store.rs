@@ -69,6 +69,17 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Writing<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        let done = self.write_ahead(work)?;
+        self.index.follow();
+        Ok(done)
+    }
+
+    /// Does what [`Self::write`] does, except that the index is left behind: whoever calls this
+    /// calls [`SharedIndex::follow`] as soon as somebody else may write.
+    pub fn write_ahead<T, E: From<StoreError>>(
+        &mut self,
+        work: impl FnOnce(&Writing<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         // `new_unchecked` borrows the connection shared, so that `Writing` can read through it;
         // `&mut self` is what keeps a second transaction out.
         let transaction =
@@ -78,7 +89,7 @@ impl Store {
         let done = work(&writing)?;
         let changes = writing.into_changes();
         transaction.commit().map_err(|e| self.failed("committing", e))?;
-        self.index.apply(changes);
+        self.index.note(changes);
         Ok(done)
     }
 
@@ -139,6 +150,8 @@ impl Store {
     /// Stores a segment that [`SharedIndex::make_due`] made; one that is outdated is dropped.
     pub fn keep(&mut self, made: Made) -> Result<()> {
         let index = Arc::clone(&self.index);
+        // Nothing may change the index between this look at it and the replacement below.
+        index.follow();
         if !index.is_current(&made) {
             return Ok(());
         }

@@ -7,6 +7,7 @@ mod vectors;
 use std::cell::RefCell;
 
 use jiff::Timestamp;
+use rusqlite::types::{FromSql as _, ValueRef};
 use rusqlite::{OptionalExtension, named_params, params};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -84,31 +85,32 @@ impl<'a> Writing<'a> {
         let session = self.session(&new.host, &new.session)?;
         let place = self.place(new.project.as_deref(), new.cwd.as_deref())?;
         let number = self.reader.run("storing a memory", |c| {
-            c.prepare_cached(INSERT_MEMORY)?
-                .query_row(
-                    named_params! {
-                        ":uuid": id,
-                        ":session": session,
-                        ":place": place,
-                        ":tier": new.tier,
-                        ":role": new.role,
-                        ":turn_uuid": new.turn_uuid,
-                        ":turn_index": turn_index,
-                        ":turn_at": Millis(new.turn_at),
-                        ":captured_at": Millis(new.captured_at),
-                        ":stored_at": Millis(now),
-                        ":language": new.language,
-                        ":pinned": new.pinned,
-                        ":strength": STRENGTH_NEW,
-                        ":content_hash": content_hash,
-                        ":tags": Json(&new.tags),
-                        ":provenance": Json(&new.provenance),
-                        ":cue": new.cue,
-                        ":text": new.text,
-                    },
-                    |row| row.get::<_, MemoryNumber>(0),
-                )
-                .optional()
+            let n_stored = c.prepare_cached(INSERT_MEMORY)?.execute(named_params! {
+                ":uuid": id,
+                ":session": session,
+                ":place": place,
+                ":tier": new.tier,
+                ":role": new.role,
+                ":turn_uuid": new.turn_uuid,
+                ":turn_index": turn_index,
+                ":turn_at": Millis(new.turn_at),
+                ":captured_at": Millis(new.captured_at),
+                ":stored_at": Millis(now),
+                ":language": new.language,
+                ":pinned": new.pinned,
+                ":strength": STRENGTH_NEW,
+                ":content_hash": content_hash,
+                ":tags": Json(&new.tags),
+                ":provenance": Json(&new.provenance),
+                ":cue": new.cue,
+                ":text": new.text,
+            })?;
+            // Not `RETURNING`: it opens a table of its own for the answer, and a journal in case
+            // half of the statement fails, which cost as much as the insertion.
+            (0 < n_stored)
+                .then(|| MemoryNumber::column_result(ValueRef::Integer(c.last_insert_rowid())))
+                .transpose()
+                .map_err(Into::into)
         })?;
         let Some(number) = number else {
             let stored = self.hash_of(id)?;
@@ -389,8 +391,7 @@ const INSERT_MEMORY: &str = "
     VALUES (:uuid, :session, :place, :tier, :role, :turn_uuid, :turn_index, :turn_at,
             :captured_at, :stored_at, :turn_at, :language, :pinned, :strength,
             :content_hash, :tags, :provenance, :cue, :text)
-        ON CONFLICT (uuid) DO NOTHING
-    RETURNING number";
+        ON CONFLICT (uuid) DO NOTHING";
 
 const UPSERT_LINK: &str = "
     INSERT INTO link (src, dst, kind, weight, created_at_ms, touched_at_ms)

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -89,6 +90,15 @@ pub enum CallError {
     Io(#[from] io::Error),
 }
 
+/// A call as it is sent: written straight from what it is made of, which may be large.
+#[derive(Serialize)]
+struct Sent<'a, P> {
+    jsonrpc: &'static str,
+    id: u64,
+    method: &'a str,
+    params: &'a P,
+}
+
 /// An open connection; one request at a time.
 #[derive(Debug)]
 pub struct Connection {
@@ -121,20 +131,21 @@ impl Connection {
     pub fn call(
         &mut self,
         method: &str,
-        params: &Value,
+        params: &impl Serialize,
         limit: Duration,
     ) -> Result<Value, CallError> {
         self.n_calls += 1;
-        let id = json!(self.n_calls);
-        let call = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        let answer = self.exchange(&call, limit)?;
+        let id = self.n_calls;
+        let answer = self.exchange(&Sent { jsonrpc: "2.0", id, method, params }, limit)?;
         let response: Response = serde_json::from_value(answer)
             .map_err(|error| CallError::Garbled(error.to_string()))?;
         match response {
             Response { error: Some(error), .. } => {
                 Err(CallError::Refused { code: error.code, message: error.message })
             }
-            Response { id: answered, result: Some(result), .. } if answered == id => Ok(result),
+            Response { id: answered, result: Some(result), .. } if answered == json!(id) => {
+                Ok(result)
+            }
             _ => Err(CallError::Garbled("neither a result nor an error of this call".to_owned())),
         }
     }
@@ -150,7 +161,7 @@ impl Connection {
             && matches!(self.reader.next_frame(), Ok(None))
     }
 
-    fn exchange(&mut self, message: &Value, limit: Duration) -> Result<Value, CallError> {
+    fn exchange(&mut self, message: &impl Serialize, limit: Duration) -> Result<Value, CallError> {
         let until = Instant::now() + limit;
         let mut stream = self.reader.stream();
         stream.set_write_timeout(Some(limit))?;

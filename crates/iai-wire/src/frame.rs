@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 
+use serde::Serialize;
 use thiserror::Error;
 
 /// The longest frame either side accepts, newline excluded.
@@ -106,7 +107,7 @@ impl<R: Read> FrameReader<R> {
 }
 
 /// Writes one frame and its newline in a single call. A message larger than a frame is not begun.
-pub fn write_frame(stream: &mut impl Write, message: &serde_json::Value) -> io::Result<()> {
+pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut bytes = serde_json::to_vec(message)?;
     if FRAME_BYTES_MAX < bytes.len() {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "larger than a frame"));

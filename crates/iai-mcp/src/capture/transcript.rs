@@ -68,7 +68,7 @@ pub(crate) enum Flow {
 pub(crate) fn read_transcript(path: &Path, n_turns_max: usize) -> io::Result<Transcript> {
     let mut last = VecDeque::new();
     let mut n_older = 0;
-    let n_unreadable = each_turn(path, |placed| {
+    let pass = each_turn(path, |placed| {
         last.push_back(placed);
         if n_turns_max < last.len() {
             last.pop_front();
@@ -77,12 +77,29 @@ pub(crate) fn read_transcript(path: &Path, n_turns_max: usize) -> io::Result<Tra
         Flow::On
     })?;
     let unknown = unknown_file(path)?.filter(|_| last.is_empty());
+    let n_unreadable = pass.n_unreadable;
     Ok(Transcript { turns: last.into(), n_older, n_unreadable, unknown })
 }
 
-/// Hands every turn of a whole file to `each`, compressed or not, whatever its layout. Returns how
-/// many lines could not be read.
-pub(crate) fn each_turn(path: &Path, mut each: impl FnMut(Placed) -> Flow) -> io::Result<u64> {
+/// What reading a whole file came to.
+#[derive(Debug, Default)]
+pub(crate) struct Pass {
+    /// Lines that could not be read.
+    pub(crate) n_unreadable: u64,
+    /// Where to go on once the file has grown; nothing where only a second look can tell.
+    pub(crate) settled: Option<Settled>,
+}
+
+/// The last place in a file where a later reader may go on.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Settled {
+    pub(crate) offset: u64,
+    pub(crate) n_turns: u64,
+    pub(crate) memo: String,
+}
+
+/// Hands every turn of a whole file to `each`, compressed or not, whatever its layout.
+pub(crate) fn each_turn(path: &Path, mut each: impl FnMut(Placed) -> Flow) -> io::Result<Pass> {
     let source = source_of(path)?;
     if source.layout == Layout::Whole {
         let turns = host::read_whole(&source, path).map_err(io::Error::other)?;
@@ -91,14 +108,25 @@ pub(crate) fn each_turn(path: &Path, mut each: impl FnMut(Placed) -> Flow) -> io
                 break;
             }
         }
-        return Ok(0);
+        return Ok(Pass::default());
     }
     let lines = LineReader::new(host::open_lines(path)?);
     let mut reading = Reading::new(lines, LineParser::new(&source), 0);
-    while reading.step(Tail::Take, &mut each)? == Flow::On {}
+    let (mut offset, mut n_turns) = (0, 0);
+    loop {
+        if reading.parser.is_settled() {
+            (offset, n_turns) = (reading.lines.n_bytes_ended(), reading.n_turns);
+        }
+        if reading.step(Tail::Take, &mut each)? == Flow::Stop {
+            break;
+        }
+    }
+    // What the parser remembers of a last line without a newline would be remembered twice.
+    let settled = (!reading.took_tail).then(|| reading.parser.memo());
+    let settled = settled.map(|memo| Settled { offset, n_turns, memo });
     let held = reading.parser.finish();
     reading.hand_on(held, &mut each);
-    Ok(reading.n_unreadable)
+    Ok(Pass { n_unreadable: reading.n_unreadable, settled })
 }
 
 /// Reads what a growing file gained since `cursor`, and moves the cursor behind it.
@@ -161,11 +189,13 @@ struct Reading<R> {
     /// Turns of the file so far, those of earlier passes included.
     n_turns: u64,
     n_unreadable: u64,
+    /// A last line without a newline was read as well.
+    took_tail: bool,
 }
 
 impl<R: BufRead> Reading<R> {
     fn new(lines: LineReader<R>, parser: LineParser, n_turns: u64) -> Self {
-        Self { lines, parser, n_turns, n_unreadable: 0 }
+        Self { lines, parser, n_turns, n_unreadable: 0, took_tail: false }
     }
 
     /// Reads one line. Returns `Stop` at the end, or when `each` says so.
@@ -173,7 +203,11 @@ impl<R: BufRead> Reading<R> {
         let meanings = match self.lines.next_line()? {
             None => return Ok(Flow::Stop),
             Some(Line::Unended(_)) if tail == Tail::Leave => return Ok(Flow::Stop),
-            Some(Line::Whole(bytes) | Line::Unended(bytes)) => self.parser.read(bytes),
+            Some(Line::Whole(bytes)) => self.parser.read(bytes),
+            Some(Line::Unended(bytes)) => {
+                self.took_tail = true;
+                self.parser.read(bytes)
+            }
             Some(Line::TooLong { .. }) => vec![Meaning::Unreadable],
         };
         Ok(self.hand_on(meanings, each))
@@ -241,6 +275,28 @@ mod tests {
         check(text.as_bytes(), 2, &[(1, "b"), (2, "c")], 1);
         check(text.as_bytes(), 0, &[], 3);
         check(b"", 200, &[], 0);
+    }
+
+    #[test]
+    fn a_pass_says_where_to_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let whole = [turn("a"), turn("b")].concat();
+        std::fs::write(&path, &whole).unwrap();
+        let settled = each_turn(&path, |_| Flow::On).unwrap().settled.unwrap();
+        assert_eq!((settled.offset, settled.n_turns), (whole.len() as u64, 2));
+        let mut cursor = Cursor::default();
+        let no_limit = Budget { until: None, n_turns_max: usize::MAX };
+        read_growth(&mut File::open(&path).unwrap(), &path, &mut cursor, no_limit).unwrap();
+        let reread = Settled { offset: cursor.offset, n_turns: cursor.n_turns, memo: cursor.memo };
+        assert_eq!(settled, reread);
+        std::fs::write(&path, format!("{whole}{}", turn("c").trim_end())).unwrap();
+        let mut n_turns = 0;
+        let pass = each_turn(&path, |_| {
+            n_turns += 1;
+            Flow::On
+        });
+        assert_eq!((n_turns, pass.unwrap().settled), (3, None), "half a line may still grow");
     }
 
     #[test]

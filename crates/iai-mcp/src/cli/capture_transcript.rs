@@ -75,7 +75,7 @@ fn defer(arguments: &CaptureArguments, settings: &Settings) -> anyhow::Result<Va
         }
         Err(error) => return Err(unreadable(arguments, error)),
     };
-    let captured = capture_transcript(settings, &told(arguments), &transcript, clock::now())?;
+    let captured = capture_transcript(settings, &told(arguments), transcript, clock::now())?;
     nudge_daemon(&settings.home);
     Ok(deferred(&captured))
 }
@@ -109,7 +109,7 @@ fn store_now(arguments: &CaptureArguments, settings: &Settings) -> anyhow::Resul
         }
         Err(error) => return Err(unreadable(arguments, error)),
     };
-    let captured = capture_transcript(settings, &told(arguments), &transcript, clock::now())?;
+    let captured = capture_transcript(settings, &told(arguments), transcript, clock::now())?;
     let name = captured.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let client = Client::new(settings.clone());
     match client.call_daemon("spool_drain", &json!({"file": name})) {

@@ -16,9 +16,7 @@ use super::output::Output;
 use crate::client::Client;
 use crate::exit::Exit;
 use crate::host::HostKind;
-use crate::import::{
-    Purpose, Selection, SharedTally, Source, Tally, Work, find_sources, take_source,
-};
+use crate::import::{Purpose, Selection, Sender, SharedTally, Source, Tally, Work, find_sources};
 use crate::settings::Settings;
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
@@ -124,11 +122,13 @@ fn take_all(
     let next = AtomicUsize::new(0);
     // While the daemon writes one batch, another is read and understood.
     let take = || {
+        let mut sender = Sender::new(&work, &tally);
         while let Some(source) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
-            take_source(&work, source, &tally)
+            sender
+                .take_source(source)
                 .with_context(|| format!("taking in {}", source.path().display()))?;
         }
-        Ok(())
+        sender.flush()
     };
     let taken: Vec<anyhow::Result<()>> = thread::scope(|scope| {
         let readers: Vec<_> = (0..READERS).map(|_| scope.spawn(take)).collect();

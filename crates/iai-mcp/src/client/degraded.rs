@@ -76,7 +76,7 @@ fn capture(settings: &Settings, params: &Value, reason: &str) -> Result<Value, F
         let given = params.at(name).as_str().unwrap_or_default();
         (if given.is_empty() { default } else { given }).to_owned()
     };
-    let fit = |text: String| fit_to_keep(&text, &settings.secrets).into_owned();
+    let fit = |text: String| fit_to_keep(text, &settings.secrets);
     let text = fit(field("text", ""));
     if text.chars().all(char::is_whitespace) {
         return Ok(json!({"status": "skipped", "record_id": null, "reason": "the text is empty"}));

@@ -143,7 +143,7 @@ impl Drainer {
         while let Some(item) = reader.next_item()? {
             match item {
                 SpoolItem::Header(header) => append = Append::begin(header),
-                SpoolItem::Event(event) => append.take(&event, &mut batch, clock::now()),
+                SpoolItem::Event(event) => append.take(*event, &mut batch, clock::now()),
                 SpoolItem::Bad { .. } => {}
                 SpoolItem::Newer { .. } | SpoolItem::ForeignSeal => {
                     anyhow::bail!("{name} is sealed to another store or is newer")
@@ -174,7 +174,7 @@ impl Drainer {
                 SpoolItem::Newer { .. } | SpoolItem::ForeignSeal => return Ok(Outcome::NotOurs),
                 SpoolItem::Event(event) => {
                     n_bytes += event.text.len();
-                    append.take(&event, &mut batch, clock::now());
+                    append.take(*event, &mut batch, clock::now());
                 }
                 SpoolItem::Bad { line, reason, evidence, n_bytes } => {
                     is_evidence_lost |= evidence.len() as u64 != n_bytes;

@@ -157,7 +157,7 @@ fn contradict(
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let (id, new_fact) = (given.text("id")?, given.text("new_fact")?);
-    let new_fact = fit_to_keep(&new_fact, secrets);
+    let new_fact = fit_to_keep(new_fact, secrets);
     reply(engine.contradict(&id, &new_fact, &session(given)?, now))
 }
 
@@ -168,8 +168,8 @@ fn capture(
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let ask = CaptureAsk {
-        text: fit_to_keep(&given.text("text")?, secrets).into_owned(),
-        cue: given.optional_text("cue")?.map(|cue| fit_to_keep(&cue, secrets).into_owned()),
+        text: fit_to_keep(given.text("text")?, secrets),
+        cue: given.optional_text("cue")?.map(|cue| fit_to_keep(cue, secrets)),
         tier: given.parsed("tier", Tier::Episodic)?,
         role: given.parsed("role", Role::User)?,
         session: session(given)?,

@@ -1,22 +1,19 @@
 //! Turns too large for a message: handed to the daemon in a sealed file instead.
 
 use anyhow::Context as _;
-use iai_wire::SpoolEvent;
 use serde_json::{Value, json};
 
+use super::message::Piece;
 use super::{Purpose, Work};
-use crate::capture::{Delivery, SpoolBatch, deliver, write_for_checking};
+use crate::capture::{Delivery, deliver, write_for_checking};
 use crate::clock;
 
 /// Has the turns stored, or looked for, and returns the daemon's answer.
-pub(super) fn send(
-    work: &Work<'_>,
-    batch: &SpoolBatch,
-    events: &[SpoolEvent],
-) -> anyhow::Result<Value> {
+pub(super) fn send(work: &Work<'_>, piece: &Piece<'_>) -> anyhow::Result<Value> {
     let home = &work.settings.home;
     let now = clock::now();
-    let delivery = Delivery { session: &batch.session, cwd: &batch.cwd, events, now };
+    let Piece { session, cwd, events, .. } = *piece;
+    let delivery = Delivery { session, cwd, events, now };
     match work.purpose {
         Purpose::Store => {
             let path = deliver(home, &delivery)?;

@@ -113,6 +113,34 @@ fn exports_and_old_spools_are_taken_in() {
 }
 
 #[test]
+fn many_short_files_share_a_message_and_each_problem_names_its_file() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let old = sandbox.path("old-spool");
+    fs::create_dir(&old).unwrap();
+    for n in 0..40 {
+        let session = format!("p{n}");
+        let header = json!({"version": 1, "deferred_at": "t", "session_id": session, "cwd": "/p"});
+        let event = |place: u64, role: &str| {
+            json!({"text": format!("words of {n}"), "tier": "episodic", "role": role,
+                   "ts": "2026-01-01T00:00:00Z", "index": place})
+        };
+        let second = if n == 23 { "wizard" } else { "assistant" };
+        let text = format!("{header}\n{}\n{}\n", event(0, "user"), event(1, second));
+        fs::write(old.join(format!("p-{n}.jsonl")), text).unwrap();
+    }
+    let taken = sandbox.json(&["--json", "import", "old-spool"]);
+    assert_eq!((&taken["files"], &taken["stored"]), (&json!(40), &json!(79)), "{taken}");
+    assert_eq!(taken["set_aside"], 1, "{taken}");
+    let problem = taken["problems"][0].as_str().unwrap();
+    assert!(problem.contains("p-23.jsonl") && problem.contains("wizard"), "{problem}");
+    for (session, n_turns) in [("p0", 2), ("p23", 1), ("p39", 2)] {
+        let shown = sandbox.json(&["--json", "transcript", session]);
+        assert_eq!(shown["turns"].as_array().unwrap().len(), n_turns, "{shown}");
+    }
+}
+
+#[test]
 fn a_session_is_shown_again_as_it_was_said() {
     let sandbox = Sandbox::new();
     let folder = write_sessions(&sandbox, 2, 300);

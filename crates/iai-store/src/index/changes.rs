@@ -19,6 +19,19 @@ pub(crate) struct Changes {
     pub(crate) rewritten: Vec<Segment>,
 }
 
+impl Changes {
+    /// Takes the first memories of many away, with what they need; nothing when there are not more
+    /// than `n_max`.
+    pub(crate) fn split_added(&mut self, n_max: usize) -> Option<Self> {
+        if self.added.len() <= n_max {
+            return None;
+        }
+        let rest = self.added.split_off(n_max);
+        let added = std::mem::replace(&mut self.added, rest);
+        Some(Self { added, places: std::mem::take(&mut self.places), ..Self::default() })
+    }
+}
+
 /// A memory made ready to be stored: hashed and cut into words, which needs no store and no lock.
 pub struct Prepared<'a> {
     pub(crate) new: &'a NewMemory,

@@ -1,15 +1,26 @@
-//! The index as the writer and many readers share it: absent until it is loaded, then always what
-//! is committed.
+//! The index as the writer and many readers share it: absent until it is loaded, then what is
+//! committed.
+//!
+//! A commit only notes its changes here. Whoever committed then lets the store go and has the index
+//! follow, so that the next transaction runs meanwhile; nobody is told that something is stored
+//! before it can be found.
 
-use std::sync::{PoisonError, RwLock};
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
 use super::changes::Changes;
 use super::{Made, MemoryIndex};
+
+/// Memories added before readers get their turn.
+const ADDED_AT_ONCE_MAX: usize = 256;
 
 /// The index of one store, once it is loaded.
 #[derive(Default)]
 pub struct SharedIndex {
     state: RwLock<Option<MemoryIndex>>,
+    /// Committed, in order, and not followed yet. Taken from only while `state` is held, so that
+    /// an empty queue means that the index knows everything noted before.
+    behind: Mutex<VecDeque<Changes>>,
 }
 
 impl SharedIndex {
@@ -32,18 +43,53 @@ impl SharedIndex {
 
     /// Takes over an index that knows every committed memory.
     pub fn install(&self, index: MemoryIndex) {
-        *self.state.write().unwrap_or_else(PoisonError::into_inner) = Some(index);
+        let mut state = self.writable();
+        self.behind().clear();
+        *state = Some(index);
     }
 
-    pub(crate) fn apply(&self, changes: Changes) {
-        if let Some(index) = &mut *self.state.write().unwrap_or_else(PoisonError::into_inner) {
-            index.apply(changes);
+    /// Brings the index up to everything that is committed.
+    pub fn follow(&self) {
+        loop {
+            let mut state = self.writable();
+            let Some(changes) = self.next_part() else { return };
+            if let Some(index) = &mut *state {
+                index.apply(changes);
+            }
         }
+    }
+
+    /// Tells whether following broke half-way.
+    pub fn is_broken(&self) -> bool {
+        self.state.is_poisoned()
+    }
+
+    /// Notes what a transaction has committed, for [`Self::follow`]. The caller holds the store, so
+    /// that notes come in the order of commits.
+    pub(crate) fn note(&self, changes: Changes) {
+        self.behind().push_back(changes);
+    }
+
+    /// Takes what comes next: all changes of a transaction, or as many as readers can wait for.
+    fn next_part(&self) -> Option<Changes> {
+        let mut behind = self.behind();
+        match behind.front_mut()?.split_added(ADDED_AT_ONCE_MAX) {
+            Some(part) => Some(part),
+            None => behind.pop_front(),
+        }
+    }
+
+    fn writable(&self) -> RwLockWriteGuard<'_, Option<MemoryIndex>> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn behind(&self) -> MutexGuard<'_, VecDeque<Changes>> {
+        self.behind.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes over what was stored.
     pub(crate) fn replace(&self, made: Made) {
-        if let Some(index) = &mut *self.state.write().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(index) = &mut *self.writable() {
             index.replace(made.segment);
         }
     }
@@ -51,7 +97,7 @@ impl SharedIndex {
     /// Ends the growing tail, so that a test need not fill it.
     #[cfg(test)]
     pub(crate) fn freeze(&self) {
-        if let Some(index) = &mut *self.state.write().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(index) = &mut *self.writable() {
             index.lexical.freeze();
         }
     }

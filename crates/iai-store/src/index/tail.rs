@@ -71,9 +71,8 @@ impl Tail {
         let local = number.saturating_sub(self.first);
         self.lengths.resize(local as usize, 0);
         self.lengths.push(words.length);
-        for (term, count) in words.terms.iter().zip(&words.counts) {
-            let term_number = self.terms.intern(term) as usize;
-            match self.postings.get_mut(term_number) {
+        for (term_number, count) in self.terms.intern_all(&words.terms).zip(&words.counts) {
+            match self.postings.get_mut(term_number as usize) {
                 Some(postings) => postings.push((local, *count)),
                 None => self.postings.push(vec![(local, *count)]),
             }

@@ -20,6 +20,11 @@ pub(crate) const TERM_BYTES_MAX: usize = 64;
 /// A memory is found by at most this many different terms; what comes after is only counted.
 const TERMS_MAX: usize = 200_000;
 
+/// Room made for the terms of a memory before it is read; a longer one makes more as it goes.
+const TERMS_EXPECTED_MAX: usize = 4096;
+/// Bytes of text that bring a new term, about.
+const BYTES_PER_TERM: usize = 8;
+
 /// For what text is cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -51,7 +56,12 @@ pub(crate) struct MemoryWords {
 impl MemoryWords {
     /// Reads a memory: its text, and the extra key it may have.
     pub(crate) fn of(text: &str, cue: Option<&str>) -> Self {
-        let mut words = Self::default();
+        let n_terms = (text.len() / BYTES_PER_TERM).min(TERMS_EXPECTED_MAX);
+        let mut words = Self {
+            terms: TermTable::with_room(n_terms, n_terms * BYTES_PER_TERM),
+            counts: Vec::with_capacity(n_terms),
+            length: 0,
+        };
         for part in std::iter::once(text).chain(cue) {
             each_term(part, Purpose::Storing, &mut |term, kind| words.take(term, kind));
         }
@@ -133,6 +143,11 @@ pub(crate) fn each_term(text: &str, purpose: Purpose, take: &mut dyn FnMut(&str,
 fn next_run(text: &str) -> Option<(&str, &str)> {
     let start = text.find(is_in_word)?;
     let text = text.get(start..)?;
+    // Most words are plain and end at a blank.
+    let n_plain = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    if 0 < n_plain && matches!(text.as_bytes().get(n_plain), None | Some(b' ' | b'\n')) {
+        return text.split_at_checked(n_plain);
+    }
     let mut end = 0;
     let mut letters = text.char_indices().peekable();
     while let Some((place, letter)) = letters.next() {

@@ -241,6 +241,64 @@ fn work_that_is_outdated_is_not_stored() {
     assert!(store.check(CheckDepth::Deep).unwrap().is_clean());
 }
 
+#[test]
+fn an_index_left_behind_follows_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    store.ensure_index().unwrap();
+    let n_many = 600;
+    let many = |w: &Writing<'_>| {
+        (0..n_many).try_for_each(|n| {
+            let new = turn(n, &format!("the fox number {n}"));
+            w.insert(&new, Timestamp::UNIX_EPOCH).map(drop)
+        })
+    };
+    store.write_ahead(many).unwrap();
+    let one = turn(n_many, "the last fox");
+    store.write_ahead(|w| w.insert(&one, Timestamp::UNIX_EPOCH).map(drop)).unwrap();
+    let foxes = |store: &Store| {
+        store.index.with(|index| index.document_frequencies(&["fox".to_owned()])).unwrap()
+    };
+    assert_eq!(foxes(&store), [0], "nobody had it follow");
+    store.index.follow();
+    assert_eq!(foxes(&store), [n_many + 1]);
+    assert!(store.check(CheckDepth::Deep).unwrap().is_clean());
+}
+
+#[test]
+fn what_an_adopted_index_knows_is_not_added_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    let insert_ahead = |store: &mut Store, n| {
+        store.write_ahead(|w| w.insert(&turn(n, "a fox"), Timestamp::UNIX_EPOCH).map(drop))
+    };
+    insert_ahead(&mut store, 0).unwrap();
+    let loaded = store.reader.load_index().unwrap();
+    insert_ahead(&mut store, 1).unwrap();
+    store.adopt_index(loaded).unwrap();
+    store.index.follow();
+    assert_eq!(found(&mut store, "fox"), [1, 2]);
+    assert_eq!(store.index.with(|index| index.catalogue().len()), Some(2));
+}
+
+#[test]
+fn a_segment_is_outdated_by_what_the_index_has_yet_to_follow() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    insert(&mut store, 0, "a secret fox").unwrap();
+    store.ensure_index().unwrap();
+    store.index.freeze();
+    let made = store.index.make_due().unwrap();
+    let forgotten = store.write_ahead(|w| {
+        w.remove_from_index(&[MemoryNumber::new(1)])?;
+        w.read().run("forgetting", |c| c.execute("DELETE FROM memory WHERE number = 1", []))
+    });
+    assert_eq!(forgotten.unwrap(), 1);
+    store.keep(made).unwrap();
+    assert_eq!(segments(&store), [], "it was made before");
+    assert_eq!(found(&mut store, "secret"), [0; 0]);
+}
+
 fn forget(store: &mut Store, number: u32) {
     let forgotten = store.write(|w| {
         w.remove_from_index(&[MemoryNumber::new(number)])?;

@@ -27,7 +27,7 @@ impl Append {
     /// Adds the turn to the batch, or the reason why it cannot be one.
     pub(in crate::daemon) fn take(
         &mut self,
-        event: &SpoolEvent,
+        event: SpoolEvent,
         batch: &mut SpoolBatch,
         now: Timestamp,
     ) {
@@ -35,55 +35,65 @@ impl Append {
         if event.text.chars().all(char::is_whitespace) {
             return;
         }
-        let n_event = self.n_events;
-        match self.understand(event, now) {
-            Ok(turn) => batch.turns.push(turn),
+        match kind_of(&event) {
+            Ok(kind) => batch.turns.push(self.understand(event, kind, now)),
             Err(reason) => {
-                let evidence = serde_json::to_vec(event).unwrap_or_default();
+                let evidence = serde_json::to_vec(&event).unwrap_or_default();
                 let n_bytes = evidence.len() as u64;
-                batch.bad_lines.push(bad_line(n_event, reason, evidence, n_bytes));
+                batch.bad_lines.push(bad_line(self.n_events, reason, evidence, n_bytes));
             }
         }
     }
 
-    fn understand(&self, event: &SpoolEvent, now: Timestamp) -> Result<NewMemory, String> {
-        let role = Role::from_str(&event.role)
-            .map_err(|_| format!("the role is `{}`; it must be user or assistant", event.role))?;
-        let tier = if event.tier.is_empty() { "episodic" } else { &event.tier };
-        let tier = Tier::from_str(tier).map_err(|_| format!("there is no tier `{tier}`"))?;
+    fn understand(
+        &self,
+        event: SpoolEvent,
+        (role, tier): (Role, Tier),
+        now: Timestamp,
+    ) -> NewMemory {
         let header = self.header.as_ref();
         let written_at =
             parse_time(&event.ts).or_else(|| parse_time(&header?.deferred_at)).unwrap_or(now);
         let turn_at = event.turn_ts.as_deref().and_then(parse_time).unwrap_or(written_at);
-        let cwd = event.cwd.clone().or_else(|| header.map(|header| header.cwd.clone()));
+        let cwd = event.cwd.or_else(|| header.map(|header| header.cwd.clone()));
         let cwd = cwd.filter(|cwd| !cwd.is_empty());
         let label = label_number(&event.cue);
         let turn_index = event.index.or(label.flatten());
-        Ok(NewMemory {
-            host: event.source.clone().unwrap_or_else(|| UNKNOWN_HOST.to_owned()),
-            session: header.map_or_else(|| "-".to_owned(), |header| header.session_id.clone()),
-            turn_uuid: event.uuid.clone().or_else(|| {
-                let is_placed = turn_index.is_some() || event.source.as_deref() == Some(TOOL_HOST);
-                // Without a place in a transcript, the moment of writing tells two equal sentences
-                // apart.
-                let session = header.map(|header| header.session_id.as_str()).unwrap_or_default();
+        let is_placed = turn_index.is_some() || event.source.as_deref() == Some(TOOL_HOST);
+        let session = header.map_or("-", |header| &header.session_id);
+        NewMemory {
+            session: session.to_owned(),
+            // Without a place in a transcript, the moment of writing tells two equal sentences
+            // apart.
+            turn_uuid: event.uuid.or_else(|| {
+                let session = header.map_or("", |header| &header.session_id);
                 (!is_placed).then(|| format!("{session} at {}", event.ts))
             }),
+            host: event.source.unwrap_or_else(|| UNKNOWN_HOST.to_owned()),
             turn_index,
             role,
             tier,
-            project: event.project.clone().or_else(|| cwd.clone()),
+            project: event.project.or_else(|| cwd.clone()),
             cwd,
             turn_at,
             captured_at: written_at,
-            text: event.text.clone(),
-            cue: Some(event.cue.clone()).filter(|cue| !cue.is_empty() && label.is_none()),
+            text: event.text,
+            cue: Some(event.cue).filter(|cue| !cue.is_empty() && label.is_none()),
             language: None,
             tags: Vec::new(),
-            provenance: Value::Object(event.provenance.clone()),
+            provenance: Value::Object(event.provenance),
             pinned: false,
-        })
+        }
     }
+}
+
+/// Reads whose words they are and what kind of memory they make, or says why they make none.
+fn kind_of(event: &SpoolEvent) -> Result<(Role, Tier), String> {
+    let role = Role::from_str(&event.role)
+        .map_err(|_| format!("the role is `{}`; it must be user or assistant", event.role))?;
+    let tier = if event.tier.is_empty() { "episodic" } else { &event.tier };
+    let tier = Tier::from_str(tier).map_err(|_| format!("there is no tier `{tier}`"))?;
+    Ok((role, tier))
 }
 
 pub(super) fn bad_line(line: u64, reason: String, evidence: Vec<u8>, n_bytes: u64) -> BadLine {
@@ -142,7 +152,7 @@ mod tests {
             index: Some(4),
             ..event("x", "assistant")
         };
-        append.take(&turn, &mut batch, Timestamp::UNIX_EPOCH);
+        append.take(turn, &mut batch, Timestamp::UNIX_EPOCH);
         let turn = &batch.turns[0];
         assert_eq!(turn.turn_at.to_string(), "2025-05-05T05:05:05Z");
         assert_eq!(turn.captured_at.to_string(), "2026-01-02T00:00:00Z");
@@ -155,9 +165,9 @@ mod tests {
     fn what_cannot_be_a_turn_is_set_aside_with_a_reason() {
         let mut append = Append::default();
         let mut batch = batch();
-        append.take(&event("x", "wizard"), &mut batch, Timestamp::UNIX_EPOCH);
-        append.take(&event("  ", "user"), &mut batch, Timestamp::UNIX_EPOCH);
-        append.take(&event("kept", "user"), &mut batch, Timestamp::UNIX_EPOCH);
+        append.take(event("x", "wizard"), &mut batch, Timestamp::UNIX_EPOCH);
+        append.take(event("  ", "user"), &mut batch, Timestamp::UNIX_EPOCH);
+        append.take(event("kept", "user"), &mut batch, Timestamp::UNIX_EPOCH);
         assert_eq!((batch.turns.len(), batch.bad_lines.len()), (1, 1));
         assert!(batch.bad_lines[0].reason.contains("wizard"));
     }

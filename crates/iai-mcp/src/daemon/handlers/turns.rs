@@ -10,14 +10,17 @@ use super::Failure;
 use crate::daemon::drain::turns::Append;
 use crate::fields::Fields as _;
 
-/// A batch as a client sends it.
-#[derive(Deserialize)]
+/// What a client sends: turns of several sessions, or of one.
 struct Sent {
+    appends: Vec<SentAppend>,
+    /// Whether to say under which ids the turns are stored.
+    tell_ids: bool,
+}
+
+#[derive(Deserialize)]
+struct SentAppend {
     header: SpoolHeader,
     events: Vec<SpoolEvent>,
-    /// Whether to say under which ids the turns are stored.
-    #[serde(default)]
-    tell_ids: bool,
 }
 
 /// Stores a batch; says which turns could not be, and why.
@@ -31,8 +34,13 @@ pub(super) fn store(
     let batch = understand(sent, now);
     let ingested = engine.store_turns(&batch.turns, now)?;
     let reasons: Vec<&String> = batch.bad_lines.iter().map(|bad| &bad.reason).collect();
-    let mut told =
-        json!({"stored": ingested.stored, "known": ingested.known, "set_aside": reasons});
+    let places: Vec<u64> = batch.bad_lines.iter().map(|bad| bad.line).collect();
+    let mut told = json!({
+        "stored": ingested.stored,
+        "known": ingested.known,
+        "set_aside": reasons,
+        "set_aside_places": places,
+    });
     if tell_ids {
         let ids: Vec<String> = batch.turns.iter().map(|turn| turn.id().to_string()).collect();
         told.set("ids", ids);
@@ -64,20 +72,72 @@ const PREVIEW_TURNS_MAX: usize = 200;
 const PREVIEW_CHARS_MAX: usize = 400;
 
 fn read(params: &Value) -> Result<Sent, Failure> {
-    Sent::deserialize(params)
-        .map_err(|error| Failure::new(code::BAD_PARAMS, format!("not a batch of turns: {error}")))
+    let appends = match params.at("appends") {
+        Value::Null => SentAppend::deserialize(params).map(|append| vec![append]),
+        appends => Vec::deserialize(appends),
+    };
+    let appends = appends.map_err(|error| {
+        Failure::new(code::BAD_PARAMS, format!("not a batch of turns: {error}"))
+    })?;
+    Ok(Sent { appends, tell_ids: params.at("tell_ids") == true })
 }
 
+/// Fills in what was left out. A turn that cannot be one is named by its place in the message.
 fn understand(sent: Sent, now: Timestamp) -> SpoolBatch {
-    let mut append = Append::begin(sent.header);
     let mut batch = SpoolBatch {
         file: String::new(),
-        turns: Vec::with_capacity(sent.events.len()),
+        turns: Vec::with_capacity(sent.appends.iter().map(|append| append.events.len()).sum()),
         bad_lines: Vec::new(),
         is_last: true,
     };
-    for event in &sent.events {
-        append.take(event, &mut batch, now);
+    let mut n_before = 0;
+    for SentAppend { header, events } in sent.appends {
+        let n_events = events.len() as u64;
+        let n_bad = batch.bad_lines.len();
+        let mut append = Append::begin(header);
+        for event in events {
+            append.take(event, &mut batch, now);
+        }
+        for bad in batch.bad_lines.iter_mut().skip(n_bad) {
+            bad.line = (n_before + bad.line).saturating_sub(1);
+        }
+        n_before += n_events;
     }
     batch
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn append(session: &str, roles: &[&str]) -> Value {
+        let header = SpoolHeader::new(session, "/p", "2026-01-01T00:00:00Z");
+        let events: Vec<Value> =
+            roles.iter().map(|role| json!({"text": "words", "role": role})).collect();
+        json!({"header": header, "events": events})
+    }
+
+    /// Checks whose turns are taken, and at which places of the message others stand.
+    #[track_caller]
+    fn check(params: &Value, sessions: &[&str], bad_places: &[u64]) {
+        let batch = understand(read(params).unwrap(), Timestamp::UNIX_EPOCH);
+        let taken: Vec<&str> = batch.turns.iter().map(|turn| turn.session.as_str()).collect();
+        let bad: Vec<u64> = batch.bad_lines.iter().map(|bad| bad.line).collect();
+        assert_eq!((taken.as_slice(), bad.as_slice()), (sessions, bad_places));
+    }
+
+    #[test]
+    fn a_message_holds_one_session_or_several() {
+        check(&append("a", &["user", "wizard", "user"]), &["a", "a"], &[1]);
+        let several = [append("a", &["user", "wizard"]), append("b", &["user", "user", "witch"])];
+        check(&json!({"appends": several}), &["a", "b", "b"], &[1, 4]);
+        check(&json!({"appends": []}), &[], &[]);
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        for params in [json!({}), json!({"appends": 1}), json!({"appends": [{"events": []}]})] {
+            assert_eq!(read(&params).err().map(|failure| failure.code), Some(code::BAD_PARAMS));
+        }
+    }
 }
