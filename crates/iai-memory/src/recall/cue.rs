@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::CUE_CHARS_MAX;
 use super::when::Days;
 
-/// A cue with more words than this is a text; its first words are what it is about.
-const WORDS_MAX: usize = 48;
+/// The words of a cue that are looked at; it is asked with the rarest of them.
+const WORDS_MAX: usize = 256;
 const PHRASES_MAX: usize = 8;
 
 /// Whole words that ask for exact wording.
@@ -61,6 +61,7 @@ pub enum CueMode {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Cue {
     pub(crate) mode: CueMode,
+    pub(crate) asked_at: Timestamp,
     /// The cue itself, as far as it is looked at.
     pub(crate) text: String,
     /// What the index is asked for, as written: it folds and splits on its own.
@@ -88,6 +89,7 @@ impl Cue {
             || names_a_day(&words);
         Self {
             mode: if is_verbatim { CueMode::Verbatim } else { CueMode::Concept },
+            asked_at,
             is_small_talk: words.is_empty() || SMALL_TALK.contains(&bare),
             terms: text.split_whitespace().take(WORDS_MAX).map(str::to_owned).collect(),
             days: Days::named_in(&text, asked_at),
