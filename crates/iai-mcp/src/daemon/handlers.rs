@@ -76,6 +76,10 @@ pub(crate) fn answer(
         "session_turns" => session_turns(engine, &given),
         "turns_store" => turns::store(engine, parameters, now),
         "turns_check" => turns::check(engine, parameters, now),
+        "embedding_hurry" => {
+            engine.hurry_embedding();
+            Ok(json!({}))
+        }
         "spool_receipts" => spool_receipts(engine),
         "profile_get" => match given.optional_text("knob")? {
             Some(knob) => Ok(engine.profile_knob(&knob)?),

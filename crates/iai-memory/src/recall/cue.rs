@@ -91,7 +91,7 @@ impl Cue {
             mode: if is_verbatim { CueMode::Verbatim } else { CueMode::Concept },
             asked_at,
             is_small_talk: words.is_empty() || SMALL_TALK.contains(&bare),
-            terms: text.split_whitespace().take(WORDS_MAX).map(str::to_owned).collect(),
+            terms: terms_of(&text),
             days: Days::named_in(&text, asked_at),
             words,
             phrases,
@@ -103,6 +103,13 @@ impl Cue {
     pub(crate) fn is_trivial(&self) -> bool {
         self.is_small_talk
     }
+}
+
+/// Cuts text where there is space, each piece once, in order.
+fn terms_of(text: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let terms = text.split_whitespace().filter(|term| seen.insert(term.to_lowercase()));
+    terms.take(WORDS_MAX).map(str::to_owned).collect()
 }
 
 /// Cuts text into lower-case words, each once, in order. Letters and digits of any script count.
@@ -189,5 +196,13 @@ mod tests {
     fn hostile_cues_stay_small() {
         let cue = Cue::understand(&"\"a b\" x ".repeat(100_000), Timestamp::UNIX_EPOCH);
         assert!(cue.words.len() <= WORDS_MAX && cue.phrases.len() <= PHRASES_MAX);
+        let many: String = (0..100_000).map(|n| format!("{n} ")).collect();
+        assert_eq!(Cue::understand(&many, Timestamp::UNIX_EPOCH).terms.len(), WORDS_MAX);
+    }
+
+    #[test]
+    fn a_word_is_asked_once() {
+        let cue = Cue::understand("Retry the retry.rs, the RETRY", Timestamp::UNIX_EPOCH);
+        assert_eq!(cue.terms, ["Retry", "the", "retry.rs,"]);
     }
 }
