@@ -54,11 +54,11 @@ const CLOCK_SKEW_DAYS: f64 = 10.0 / 1440.0;
 /// Without a model, a memory with less than this of what the cue's words tell may not be meant.
 const DOUBTFUL_COVERAGE: f32 = 0.35;
 /// With one, words count so much beside the cosine …
-const DOUBT_WORDS_WEIGHT: f32 = 0.5;
+const DOUBT_WORDS_WEIGHT: f64 = 0.5;
 /// … and the best match has to reach this …
-const DOUBT_BAR: f32 = 0.1;
+const DOUBT_BAR: f64 = 0.1;
 /// … and more the more memories there are: of many, one is always near by chance.
-const DOUBT_BAR_PER_E_FOLD: f32 = 0.05;
+const DOUBT_BAR_PER_E_FOLD: f64 = 0.05;
 
 /// A memory with its score and the arithmetic behind it.
 #[derive(Debug, Clone)]
@@ -104,16 +104,17 @@ pub(crate) fn is_doubtful(found: &Found) -> bool {
 
 /// How well a memory fits the cue, whatever else was found: the share of the way from the mean
 /// cosine to the same text, and the share of all that the cue's words tell.
-fn sureness(evidence: &Evidence, scale: &Scale) -> Option<f32> {
+fn sureness(evidence: &Evidence, scale: &Scale) -> Option<f64> {
     let (mean, _) = scale.cosines?;
     let meaning = (evidence.cosine? - mean) / (1.0 - mean).max(f32::EPSILON);
-    let words = evidence.bm25 + SCENE_WEIGHT as f32 * evidence.scene;
-    Some(meaning + DOUBT_WORDS_WEIGHT * words / scale.information.max(f32::MIN_POSITIVE))
+    let words = f64::from(evidence.bm25) + SCENE_WEIGHT * f64::from(evidence.scene);
+    let information = f64::from(scale.information.max(f32::MIN_POSITIVE));
+    Some(f64::from(meaning) + DOUBT_WORDS_WEIGHT * words / information)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the logarithm of a count needs few digits")]
-fn doubt_bar(n_memories: usize) -> f32 {
-    DOUBT_BAR + DOUBT_BAR_PER_E_FOLD * (n_memories.max(1) as f32).ln()
+fn doubt_bar(n_memories: usize) -> f64 {
+    DOUBT_BAR + DOUBT_BAR_PER_E_FOLD * (n_memories.max(1) as f64).ln()
 }
 
 /// What speaks for a memory by itself: its meaning and its words.
