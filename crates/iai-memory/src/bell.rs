@@ -14,6 +14,8 @@ pub(crate) struct Bell {
 struct State {
     n_rings: u64,
     n_heard: u64,
+    /// Nobody waits for quiet the next time.
+    is_urgent: bool,
     is_over: bool,
 }
 
@@ -32,6 +34,12 @@ impl Bell {
         let mut state = self.state();
         state.n_rings += 1;
         drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Says that somebody is waiting for the work: it does not wait for quiet.
+    pub(crate) fn hurry(&self) {
+        self.state().is_urgent = true;
         self.changed.notify_all();
     }
 
@@ -58,15 +66,18 @@ impl Bell {
     pub(crate) fn wait_for_quiet(&self, quiet: Duration, n_waits_max: u32) -> Call {
         for _ in 0..n_waits_max {
             let state = self.state();
-            let (n_rings, is_over) = (state.n_rings, state.is_over);
-            let is_same = |state: &mut State| state.n_rings == n_rings && !state.is_over;
+            let (n_rings, is_over) = (state.n_rings, state.is_over || state.is_urgent);
+            let is_same =
+                |state: &mut State| state.n_rings == n_rings && !state.is_over && !state.is_urgent;
             let waited = self.changed.wait_timeout_while(state, quiet, is_same);
             let is_quiet = waited.unwrap_or_else(PoisonError::into_inner).1.timed_out();
             if is_over || is_quiet {
                 break;
             }
         }
-        hear(self.state())
+        let mut state = self.state();
+        state.is_urgent = false;
+        hear(state)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -103,6 +114,18 @@ mod tests {
             bell.ring();
             assert_eq!(heard.join().unwrap(), Call::Work);
         });
+    }
+
+    #[test]
+    fn haste_needs_no_quiet_and_is_over_when_heard() {
+        let bell = Bell::default();
+        bell.hurry();
+        bell.ring();
+        assert_eq!(bell.wait(), Call::Work);
+        // Were it not for the haste, this would take a day.
+        let day = Duration::from_secs(86_400);
+        assert_eq!(bell.wait_for_quiet(day, 1), Call::Work);
+        assert!(!bell.state().is_urgent);
     }
 
     #[test]

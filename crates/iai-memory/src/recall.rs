@@ -1,5 +1,6 @@
 //! Recall, in reading order: cue → candidates → rank → pack.
 
+mod age;
 mod candidates;
 mod cue;
 mod pack;
@@ -39,6 +40,8 @@ pub struct RecallAsk {
     pub budget_tokens: u64,
     /// Only memories of this project.
     pub project: Option<String>,
+    /// The project it is asked from: its memories are preferred a little, others stay findable.
+    pub asked_from: Option<String>,
     /// Whether a doubtful answer is better than none.
     pub certainty: Certainty,
     /// The time of asking, when it is not now: what was said later ranks lower.
@@ -97,6 +100,8 @@ pub struct Hit {
     pub role: &'static str,
     /// When it was said.
     pub ts: String,
+    /// How long ago that was, in words.
+    pub age: String,
     /// The session it was said in.
     pub session_id: String,
     /// The project it belongs to.
@@ -215,7 +220,7 @@ fn hints(found: &candidates::Found) -> Vec<Hint> {
 }
 
 /// Builds the hit that shows a whole memory.
-fn whole_hit(memory: &Memory, score: f64, reason: String) -> Hit {
+fn whole_hit(memory: &Memory, score: f64, reason: String, now: Timestamp) -> Hit {
     Hit {
         record_id: memory.id,
         score: (score * 10_000.0).round() / 10_000.0,
@@ -226,6 +231,7 @@ fn whole_hit(memory: &Memory, score: f64, reason: String) -> Hit {
         valid_to: memory.valid_to.map(|at| at.to_string()),
         role: memory.role.as_str(),
         ts: memory.turn_at.to_string(),
+        age: age::in_words(memory.turn_at, now),
         session_id: memory.session.clone(),
         project: memory.project.clone(),
         tier: memory.tier.as_str(),

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::process::{self, wait_for};
 use crate::client::{Client, stop_daemon};
@@ -136,6 +136,8 @@ impl Household {
     pub(super) fn wait_indexed(&self) -> anyhow::Result<Duration> {
         let begun = Instant::now();
         let client = self.client();
+        // A load of turns is over when it is waited for.
+        client.call_daemon("embedding_hurry", &json!({})).context("hurrying the vectors")?;
         wait_for("giving every turn its vector", INDEX_LIMIT, || {
             Ok((n_unindexed(&client.status()?) == 0).then_some(()))
         })?;

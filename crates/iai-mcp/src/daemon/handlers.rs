@@ -64,7 +64,7 @@ pub(crate) fn answer(
     let given = Parameters::new(parameters)?;
     match method {
         "memory_recall" => recall(engine, &given, now),
-        "memory_recall_structural" => recall_structural(engine, &given),
+        "memory_recall_structural" => recall_structural(engine, &given, now),
         "memory_reinforce" => reply(engine.reinforce(&given.texts("ids")?, &session(&given)?, now)),
         "memory_contradict" => contradict(engine, secrets, &given, now),
         "memory_capture" => capture(engine, secrets, &given, now),
@@ -77,6 +77,10 @@ pub(crate) fn answer(
         "session_turns" => session_turns(engine, &given),
         "turns_store" => turns::store(engine, parameters, now),
         "turns_check" => turns::check(engine, parameters, now),
+        "embedding_hurry" => {
+            engine.hurry_embedding();
+            Ok(json!({}))
+        }
         "spool_receipts" => spool_receipts(engine),
         "profile_get" => match given.optional_text("knob")? {
             Some(knob) => Ok(engine.profile_knob(&knob)?),
@@ -127,6 +131,7 @@ fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Resu
         cue: given.text("cue")?,
         budget_tokens: given.count("budget_tokens", RECALL_BUDGET)?.min(BUDGET_MAX),
         project: given.optional_text("project")?,
+        asked_from: given.optional_text("asked_from")?,
         certainty: match given.flag("only_confident")? {
             true => Certainty::OnlyConfident,
             false => Certainty::Any,
@@ -141,13 +146,17 @@ fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Resu
     reply(engine.recall(&ask, now))
 }
 
-fn recall_structural(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+fn recall_structural(
+    engine: &MemoryEngine,
+    given: &Parameters<'_>,
+    now: Timestamp,
+) -> Result<Value, Failure> {
     let ask = StructuralAsk {
         structure_query: given.text_map("structure_query")?,
         budget_tokens: given.count("budget_tokens", STRUCTURAL_BUDGET)?.min(BUDGET_MAX),
         n_hits_max: usize::try_from(given.count("max_records", BUDGET_MAX)?).unwrap_or(usize::MAX),
     };
-    reply(engine.recall_structural(&ask))
+    reply(engine.recall_structural(&ask, now))
 }
 
 fn contradict(

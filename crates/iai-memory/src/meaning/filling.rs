@@ -52,6 +52,11 @@ impl MemoryEngine {
         Ok(())
     }
 
+    /// Lets [`Self::embed_until_stopped`] begin without waiting for quiet: somebody waits for it.
+    pub fn hurry_embedding(&self) {
+        self.meaning.bell.hurry();
+    }
+
     /// Ends [`Self::embed_until_stopped`], now or before it begins.
     pub fn stop_embedding(&self) {
         self.meaning.bell.end();

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::CUE_CHARS_MAX;
 use super::when::Days;
 
-/// A cue with more words than this is a text; its first words are what it is about.
-const WORDS_MAX: usize = 48;
+/// The words of a cue that are looked at; it is asked with the rarest of them.
+const WORDS_MAX: usize = 256;
 const PHRASES_MAX: usize = 8;
 
 /// Whole words that ask for exact wording.
@@ -61,6 +61,7 @@ pub enum CueMode {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Cue {
     pub(crate) mode: CueMode,
+    pub(crate) asked_at: Timestamp,
     /// The cue itself, as far as it is looked at.
     pub(crate) text: String,
     /// What the index is asked for, as written: it folds and splits on its own.
@@ -88,8 +89,9 @@ impl Cue {
             || names_a_day(&words);
         Self {
             mode: if is_verbatim { CueMode::Verbatim } else { CueMode::Concept },
+            asked_at,
             is_small_talk: words.is_empty() || SMALL_TALK.contains(&bare),
-            terms: text.split_whitespace().take(WORDS_MAX).map(str::to_owned).collect(),
+            terms: terms_of(&text),
             days: Days::named_in(&text, asked_at),
             words,
             phrases,
@@ -101,6 +103,13 @@ impl Cue {
     pub(crate) fn is_trivial(&self) -> bool {
         self.is_small_talk
     }
+}
+
+/// Cuts text where there is space, each piece once, in order.
+fn terms_of(text: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let terms = text.split_whitespace().filter(|term| seen.insert(term.to_lowercase()));
+    terms.take(WORDS_MAX).map(str::to_owned).collect()
 }
 
 /// Cuts text into lower-case words, each once, in order. Letters and digits of any script count.
@@ -187,5 +196,13 @@ mod tests {
     fn hostile_cues_stay_small() {
         let cue = Cue::understand(&"\"a b\" x ".repeat(100_000), Timestamp::UNIX_EPOCH);
         assert!(cue.words.len() <= WORDS_MAX && cue.phrases.len() <= PHRASES_MAX);
+        let many: String = (0..100_000).map(|n| format!("{n} ")).collect();
+        assert_eq!(Cue::understand(&many, Timestamp::UNIX_EPOCH).terms.len(), WORDS_MAX);
+    }
+
+    #[test]
+    fn a_word_is_asked_once() {
+        let cue = Cue::understand("Retry the retry.rs, the RETRY", Timestamp::UNIX_EPOCH);
+        assert_eq!(cue.terms, ["Retry", "the", "retry.rs,"]);
     }
 }

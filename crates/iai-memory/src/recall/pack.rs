@@ -115,7 +115,7 @@ pub(crate) fn pack(
         if answer.hits.len() == n_hits_max {
             break;
         }
-        let hit = whole_hit(&ranked.memory, ranked.score, ranked.reason);
+        let hit = whole_hit(&ranked.memory, ranked.score, ranked.reason, cue.asked_at);
         let n_taken = answer.hits.len() + n_passed_over;
         let (share, may_be_cut) =
             room.share(left, n_hits_max.saturating_sub(n_taken), answer.hits.is_empty());
@@ -134,7 +134,7 @@ pub(crate) fn pack(
             None => n_passed_over += 1,
         }
     }
-    add_outdated(&mut answer, context, &mut left);
+    add_outdated(&mut answer, cue, context, &mut left);
     answer.activation_trace =
         answer.hits.iter().take(TRACE_MAX.min(left / 40)).map(|hit| hit.record_id).collect();
     if answer.hits.is_empty() && 0 < n_passed_over {
@@ -149,14 +149,14 @@ pub(crate) fn pack(
 }
 
 /// Tells what the hits have replaced, where it is not among them already.
-fn add_outdated(answer: &mut RecallAnswer, context: &Supersession, left: &mut usize) {
+fn add_outdated(answer: &mut RecallAnswer, cue: &Cue, context: &Supersession, left: &mut usize) {
     for (old, new) in &context.successor {
         let is_shown = answer.hits.iter().any(|hit| hit.record_id == *old);
         let is_about_a_hit = answer.hits.iter().any(|hit| hit.record_id == *new);
         let Some(memory) = context.others.get(old).filter(|_| !is_shown && is_about_a_hit) else {
             continue;
         };
-        let mut hit = whole_hit(memory, 0.0, "superseded".to_owned());
+        let mut hit = whole_hit(memory, 0.0, "superseded".to_owned(), cue.asked_at);
         hit.relation = Some("superseded_by");
         hit.partner_id = Some(*new);
         if answer.anti_hits.len() < ANTI_HITS_MAX && cost(&hit) <= *left {

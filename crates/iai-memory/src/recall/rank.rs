@@ -21,10 +21,16 @@ const DEVIATIONS: (f32, f32) = (-3.0, 8.0);
 const POOR_MATCH: f32 = 0.5;
 /// What the words of the scene count beside the words of the memory itself.
 const SCENE_WEIGHT: f64 = 0.5;
-/// What a memory said at this moment gains over one of long ago.
-const RECENCY_WEIGHT: f64 = 0.3;
-/// How the gain fades: most of it in days, the rest over years.
-const RECENCY_STEPS_PER_DAY: f64 = 4.0;
+/// What a memory said at this moment gains: it is what is being worked on …
+const FRESH_WEIGHT: f64 = 0.15;
+/// … for some hours; in so many days the gain falls to a third.
+const FRESH_DAYS: f64 = 0.2;
+/// What the newest of the candidates gains: it is the latest word on the matter …
+const LATEST_WEIGHT: f64 = 0.15;
+/// … and so do, less and less, those of the days before it.
+const LATEST_DAYS: f64 = 7.0;
+/// What a memory gains that belongs to the project the cue is asked from.
+const PROJECT_WEIGHT: f64 = 0.1;
 /// What a memory gains that was said when the cue says.
 const DATE_WEIGHT: f64 = 0.5;
 /// Days outside of what the cue says at which nothing of that is left.
@@ -45,10 +51,14 @@ const LATER_COST: f64 = 0.3;
 /// Clocks differ by so much without anybody being to blame.
 const CLOCK_SKEW_DAYS: f64 = 10.0 / 1440.0;
 
-/// A memory with less than this of what the cue's words tell …
+/// Without a model, a memory with less than this of what the cue's words tell may not be meant.
 const DOUBTFUL_COVERAGE: f32 = 0.35;
-/// … and nearer to the cue than the mean by less than so many deviations may not be meant.
-const DOUBTFUL_DEVIATIONS: f64 = 2.6;
+/// With one, words count so much beside the cosine …
+const DOUBT_WORDS_WEIGHT: f64 = 0.5;
+/// … and the best match has to reach this …
+const DOUBT_BAR: f64 = 0.1;
+/// … and more the more memories there are: of many, one is always near by chance.
+const DOUBT_BAR_PER_E_FOLD: f64 = 0.05;
 
 /// A memory with its score and the arithmetic behind it.
 #[derive(Debug, Clone)]
@@ -67,8 +77,9 @@ pub(crate) fn rank(
     now: Timestamp,
     n_max: usize,
 ) -> Result<Vec<Ranked>> {
+    let times = Times::of(found, now);
     let scored: Vec<Scored> = (found.evidence.iter())
-        .map(|(number, evidence)| score(cue, *number, evidence, &found.scale, now))
+        .map(|(number, evidence)| score(cue, *number, evidence, &found.scale, times))
         .collect();
     let mut order = spread_over_sessions(scored);
     order.truncate(n_max);
@@ -84,10 +95,26 @@ pub(crate) fn rank(
 
 /// Tells whether nothing found is likely to be what was asked for.
 pub(crate) fn is_doubtful(found: &Found) -> bool {
-    let is_near = |evidence: &Evidence| {
-        deviations(evidence, &found.scale).is_some_and(|near| DOUBTFUL_DEVIATIONS <= near)
-    };
-    !found.evidence.values().any(|own| DOUBTFUL_COVERAGE <= own.coverage || is_near(own))
+    let scale = &found.scale;
+    !found.evidence.values().any(|own| match sureness(own, scale) {
+        Some(sureness) => doubt_bar(scale.n_memories) <= sureness,
+        None => DOUBTFUL_COVERAGE <= own.coverage,
+    })
+}
+
+/// How well a memory fits the cue, whatever else was found: the share of the way from the mean
+/// cosine to the same text, and the share of all that the cue's words tell.
+fn sureness(evidence: &Evidence, scale: &Scale) -> Option<f64> {
+    let (mean, _) = scale.cosines?;
+    let meaning = (evidence.cosine? - mean) / (1.0 - mean).max(f32::EPSILON);
+    let words = f64::from(evidence.bm25) + SCENE_WEIGHT * f64::from(evidence.scene);
+    let information = f64::from(scale.information.max(f32::MIN_POSITIVE));
+    Some(f64::from(meaning) + DOUBT_WORDS_WEIGHT * words / information)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the logarithm of a count needs few digits")]
+fn doubt_bar(n_memories: usize) -> f64 {
+    DOUBT_BAR + DOUBT_BAR_PER_E_FOLD * (n_memories.max(1) as f64).ln()
 }
 
 /// What speaks for a memory by itself: its meaning and its words.
@@ -102,12 +129,37 @@ struct Scored {
     reason: String,
 }
 
+/// The times that memories are seen from.
+#[derive(Clone, Copy)]
+struct Times {
+    asked: Timestamp,
+    /// The newest candidate that was said by then; all that matches may be old, after a holiday or
+    /// in an archive.
+    newest_ms: i64,
+}
+
+impl Times {
+    fn of(found: &Found, asked: Timestamp) -> Self {
+        let told = found.evidence.values().map(|evidence| evidence.turn_at_ms);
+        let by_then = told.filter(|at_ms| !is_later(*at_ms, asked));
+        Self { asked, newest_ms: by_then.max().unwrap_or(asked.as_millisecond()) }
+    }
+
+    /// What a memory gains for having been said lately, and later than the others.
+    fn recency(&self, at_ms: i64) -> f64 {
+        let fades =
+            |until_ms: i64, days: f64| (-days_between(at_ms, until_ms).max(0.0) / days).exp();
+        FRESH_WEIGHT * fades(self.asked.as_millisecond(), FRESH_DAYS)
+            + LATEST_WEIGHT * fades(self.newest_ms, LATEST_DAYS)
+    }
+}
+
 fn score(
     cue: &Cue,
     number: MemoryNumber,
     evidence: &Evidence,
     scale: &Scale,
-    now: Timestamp,
+    times: Times,
 ) -> Scored {
     let words = measured(evidence.bm25, scale);
     let scene = SCENE_WEIGHT * measured(evidence.scene, scale);
@@ -118,22 +170,25 @@ fn score(
         score += meaning;
         reason = format!("meaning {meaning:.3} (cosine {cosine:.2}) + {reason}");
     }
-    let age_days = age_days(evidence, now);
-    if age_days < -CLOCK_SKEW_DAYS {
+    if evidence.is_from_here {
+        score += PROJECT_WEIGHT;
+        reason.push_str(&format!(" + project {PROJECT_WEIGHT:.2}"));
+    }
+    if is_later(evidence.turn_at_ms, times.asked) {
         score -= LATER_COST;
         reason.push_str(&format!(" − said later {LATER_COST:.2}"));
     } else if cue.mode == CueMode::Concept {
-        let recency = RECENCY_WEIGHT / (1.0 + (age_days.max(0.0) * RECENCY_STEPS_PER_DAY).ln_1p());
+        let recency = times.recency(evidence.turn_at_ms);
         score += recency;
         reason.push_str(&format!(" + recency {recency:.3}"));
     }
     if let Some(days) = &cue.days {
-        let at = Timestamp::from_millisecond(evidence.turn_at_ms).unwrap_or(now);
+        let at = Timestamp::from_millisecond(evidence.turn_at_ms).unwrap_or(times.asked);
         let date = DATE_WEIGHT * (1.0 - days.distance(at) / DATE_REACH_DAYS).max(0.0);
         score += date;
         reason.push_str(&format!(" + date {date:.3}"));
     }
-    if evidence.ended_at_ms.is_some_and(|ended| ended <= now.as_millisecond()) {
+    if evidence.ended_at_ms.is_some_and(|ended| ended <= times.asked.as_millisecond()) {
         score *= STALE_FACTOR;
         reason.push_str(" × 0.5 · stale");
     }
@@ -152,10 +207,15 @@ fn measured(bm25: f32, scale: &Scale) -> f64 {
     f64::from(bm25 / measure.max(f32::MIN_POSITIVE))
 }
 
-/// How long ago it was said; below zero for what was said later.
+/// Tells whether something was said only after the time of asking.
+fn is_later(at_ms: i64, asked: Timestamp) -> bool {
+    CLOCK_SKEW_DAYS < days_between(asked.as_millisecond(), at_ms)
+}
+
+/// The days from one time to another, both in milliseconds; below zero when it is the earlier one.
 #[expect(clippy::cast_precision_loss, reason = "an age in days needs few digits")]
-fn age_days(evidence: &Evidence, now: Timestamp) -> f64 {
-    now.as_millisecond().saturating_sub(evidence.turn_at_ms) as f64 / 86_400_000.0
+fn days_between(from_ms: i64, to_ms: i64) -> f64 {
+    to_ms.saturating_sub(from_ms) as f64 / 86_400_000.0
 }
 
 /// Takes the best again and again, each time counting what its session already has.
@@ -226,4 +286,97 @@ fn sort(ranked: &mut [Ranked]) {
     ranked.sort_by(|left, right| {
         right.score.total_cmp(&left.score).then_with(|| left.memory.id.cmp(&right.memory.id))
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY_MS: i64 = 86_400_000;
+    const NOW_MS: i64 = 20_000 * DAY_MS;
+
+    fn now() -> Timestamp {
+        Timestamp::from_millisecond(NOW_MS).unwrap()
+    }
+
+    fn said(age_ms: i64) -> Evidence {
+        Evidence { bm25: 1.0, turn_at_ms: NOW_MS - age_ms, ..Evidence::default() }
+    }
+
+    fn found(evidence: Vec<Evidence>, cosines: Option<(f32, f32)>) -> Found {
+        let numbers = (0..).map(MemoryNumber::new);
+        Found {
+            evidence: numbers.zip(evidence).collect(),
+            scale: Scale { bm25_best: 1.0, information: 4.0, n_memories: 1000, cosines },
+            is_second_best: false,
+            has_model: cosines.is_some(),
+            embedding: std::time::Duration::ZERO,
+        }
+    }
+
+    /// Scores in the order of the evidence.
+    fn scores(cue: &str, evidence: Vec<Evidence>) -> Vec<Scored> {
+        let found = found(evidence, None);
+        let times = Times::of(&found, now());
+        let cue = Cue::understand(cue, now());
+        let each = found.evidence.iter();
+        each.map(|(number, own)| score(&cue, *number, own, &found.scale, times)).collect()
+    }
+
+    #[test]
+    fn the_latest_word_counts_most_however_long_ago_it_was() {
+        for long_ago in [0, 400 * DAY_MS] {
+            let ages = [long_ago + 9 * DAY_MS, long_ago, long_ago + DAY_MS];
+            let scores = scores("retry policy", ages.map(said).to_vec());
+            assert!(scores[1].score > scores[2].score + 0.01, "{long_ago}");
+            assert!(scores[2].score > scores[0].score + 0.01, "{long_ago}");
+        }
+    }
+
+    #[test]
+    fn what_was_just_said_gains_over_the_day_before() {
+        let fresh = Times { asked: now(), newest_ms: NOW_MS };
+        assert!((fresh.recency(NOW_MS) - FRESH_WEIGHT - LATEST_WEIGHT).abs() < 1e-9);
+        assert!(fresh.recency(NOW_MS - DAY_MS) < LATEST_WEIGHT);
+        assert!(fresh.recency(NOW_MS - 400 * DAY_MS) < 1e-9);
+    }
+
+    #[test]
+    fn later_than_asked_is_no_latest_word() {
+        let scores = scores("retry policy", vec![said(-2 * DAY_MS), said(2 * DAY_MS)]);
+        assert!(scores[0].reason.contains("said later"), "{}", scores[0].reason);
+        let expect = 0.5 + LATEST_WEIGHT;
+        assert!((scores[1].score - expect).abs() < 0.01, "{}", scores[1].reason);
+    }
+
+    #[test]
+    fn the_project_one_asks_from_is_preferred_a_little() {
+        let here = Evidence { is_from_here: true, ..said(0) };
+        let better = Evidence { bm25: 1.4, ..said(0) };
+        let scores = scores("retry policy", vec![said(0), here, better]);
+        assert!((scores[1].score - scores[0].score - PROJECT_WEIGHT).abs() < 1e-9);
+        assert!(scores[1].reason.contains("project 0.10"), "{}", scores[1].reason);
+    }
+
+    #[test]
+    fn doubt_needs_words_and_meaning_to_fail() {
+        let scale = Some((0.1, 0.1));
+        let own = |bm25: f32, cosine: f32| Evidence { bm25, cosine: Some(cosine), ..said(0) };
+        // The bar of a thousand memories stands at 0.445.
+        for (bm25, cosine, expect) in
+            [(0.0, 0.3, true), (0.0, 0.6, false), (0.4, 0.3, true), (3.0, 0.3, false)]
+        {
+            let found = found(vec![own(0.0, 0.1), own(bm25, cosine)], scale);
+            assert_eq!(is_doubtful(&found), expect, "{bm25} {cosine}");
+        }
+        let few = Evidence { coverage: 0.3, ..said(0) };
+        let much = Evidence { coverage: 0.4, ..said(0) };
+        assert!(is_doubtful(&found(vec![few.clone()], None)));
+        assert!(!is_doubtful(&found(vec![few, much], None)));
+    }
+
+    #[test]
+    fn the_bar_rises_with_the_memories() {
+        assert!(doubt_bar(0) < doubt_bar(1000) && doubt_bar(1000) < doubt_bar(1_000_000));
+    }
 }

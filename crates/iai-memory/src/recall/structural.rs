@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr as _;
 
 use iai_store::{Filter, MemoryId, Role, Tier};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{HITS_MAX, Hit, whole_hit};
@@ -41,7 +42,11 @@ pub struct StructuralAnswer {
 impl MemoryEngine {
     /// Returns the memories that have every attribute asked for. An attribute nobody knows matches
     /// nothing.
-    pub fn recall_structural(&self, ask: &StructuralAsk) -> Result<StructuralAnswer> {
+    pub fn recall_structural(
+        &self,
+        ask: &StructuralAsk,
+        now: Timestamp,
+    ) -> Result<StructuralAnswer> {
         let mut answer = StructuralAnswer {
             hits: Vec::new(),
             anti_hits: Vec::new(),
@@ -58,7 +63,7 @@ impl MemoryEngine {
         for memory in
             self.read(|reader| Ok(reader.newest(&filter, HITS_MAX.min(ask.n_hits_max))?))?
         {
-            let hit = whole_hit(&memory, 1.0, reason.clone());
+            let hit = whole_hit(&memory, 1.0, reason.clone(), now);
             let cost = serde_json::to_string(&hit).map_or(0, |json| json.chars().count());
             if answer.hits.is_empty() || used + cost <= budget {
                 used += cost;

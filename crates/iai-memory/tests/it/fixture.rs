@@ -49,10 +49,21 @@ impl Home {
     }
 
     pub(crate) fn recall_within(&self, cue: &str, budget_tokens: u64) -> RecallAnswer {
+        self.recall_from(cue, budget_tokens, None)
+    }
+
+    /// Asks from within a project.
+    pub(crate) fn recall_from(
+        &self,
+        cue: &str,
+        budget_tokens: u64,
+        project: Option<&str>,
+    ) -> RecallAnswer {
         let ask = RecallAsk {
             cue: cue.to_owned(),
             budget_tokens,
             project: None,
+            asked_from: project.map(str::to_owned),
             certainty: Certainty::Any,
             as_of: None,
             timing: iai_memory::Timing::Untold,
@@ -67,6 +78,7 @@ impl Home {
             cue: cue.to_owned(),
             budget_tokens: budget,
             project: None,
+            asked_from: None,
             certainty: Certainty::Any,
             as_of: None,
             timing: iai_memory::Timing::Untold,

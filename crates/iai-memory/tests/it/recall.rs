@@ -1,6 +1,6 @@
 //! Recall: the right words first, within the budget, in an order that never depends on luck.
 
-use iai_memory::{BriefAsk, CueMode};
+use iai_memory::{BriefAsk, CueMode, NewMemory};
 
 use crate::fixture::{Home, batch, days_ago, now, texts, turn};
 
@@ -43,6 +43,47 @@ fn of_two_equal_turns_the_fresher_comes_first() {
     let answer = home.recall("deploy button");
     let order: Vec<&str> = answer.hits.iter().map(|hit| hit.ts.as_str()).collect();
     assert_eq!(order, [new_at.as_str(), old_at.as_str()]);
+}
+
+#[test]
+fn a_hit_tells_its_age() {
+    let home = Home::new();
+    let turns = vec![turn(0, "deploy with the blue button", days_ago(3))];
+    home.engine.store_batch(&batch("f", turns), now()).unwrap();
+    assert_eq!(home.recall("deploy button").hits[0].age, "3 days ago");
+}
+
+#[test]
+fn the_project_one_asks_from_comes_first_and_others_stay() {
+    let home = Home::new();
+    let elsewhere = turn(0, "deploy with the blue button", days_ago(1));
+    let here = NewMemory {
+        session: "t".to_owned(),
+        project: Some("/q".to_owned()),
+        cwd: Some("/q".to_owned()),
+        ..turn(0, "deploy with the blue button", days_ago(1))
+    };
+    home.engine.store_batch(&batch("f", vec![elsewhere]), now()).unwrap();
+    home.engine.store_batch(&batch("g", vec![here]), now()).unwrap();
+    for (asked_from, expect) in
+        [(None, ["/p", "/q"]), (Some("/q"), ["/q", "/p"]), (Some("/unknown"), ["/p", "/q"])]
+    {
+        let answer = home.recall_from("deploy button", 100_000, asked_from);
+        let order: Vec<&str> =
+            answer.hits.iter().filter_map(|hit| hit.project.as_deref()).collect();
+        assert_eq!(order, expect, "{asked_from:?}");
+    }
+}
+
+#[test]
+fn a_long_cue_is_asked_by_its_rarest_words() {
+    let filler: Vec<String> = (0..200).map(|n| format!("so well then about {n}")).collect();
+    let mut all: Vec<&str> = filler.iter().map(String::as_str).collect();
+    all.push("the xylophone stands in the attic");
+    let home = Home::with_turns(&all);
+    let greeting = "so well then about ".repeat(20);
+    let answer = home.recall(&format!("{greeting} the xylophone attic"));
+    assert_eq!(texts(&answer)[0], "the xylophone stands in the attic");
 }
 
 #[test]
