@@ -126,6 +126,7 @@ fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Resu
         cue: given.text("cue")?,
         budget_tokens: given.count("budget_tokens", RECALL_BUDGET)?.min(BUDGET_MAX),
         project: given.optional_text("project")?,
+        session: given.optional_text("session_id")?,
         certainty: match given.flag("only_confident")? {
             true => Certainty::OnlyConfident,
             false => Certainty::Any,

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use iai_store::{Memory, MemoryId, MemoryNumber, Reader};
+use iai_store::{Memory, MemoryNumber, Reader};
 use jiff::Timestamp;
 
-use super::candidates::{Evidence, Found, Scale, Supersession};
+use super::candidates::{Evidence, Found, Scale};
 use super::cue::{Cue, CueMode};
 use crate::error::Result;
 
@@ -34,10 +34,6 @@ const DATE_REACH_DAYS: f64 = 7.0;
 const REPEAT_COST: f64 = 0.2;
 /// … up to so many.
 const REPEATS_MAX: u32 = 3;
-/// What an outdated memory keeps of its score.
-const STALE_FACTOR: f64 = 0.5;
-/// A successor found only through what it replaced stands this much above it.
-const SUCCESSOR_MARGIN: f64 = 0.0001;
 
 /// What was said only after the time of asking costs this much; it happens when somebody asks as of
 /// a day in the past, or when a clock was wrong.
@@ -53,6 +49,7 @@ const DOUBTFUL_DEVIATIONS: f64 = 2.6;
 /// A memory with its score and the arithmetic behind it.
 #[derive(Debug, Clone)]
 pub(crate) struct Ranked {
+    pub(crate) number: MemoryNumber,
     pub(crate) memory: Memory,
     pub(crate) score: f64,
     pub(crate) reason: String,
@@ -67,9 +64,10 @@ pub(crate) fn rank(
     now: Timestamp,
     n_max: usize,
 ) -> Result<Vec<Ranked>> {
-    let scored: Vec<Scored> = (found.evidence.iter())
+    let mut scored: Vec<Scored> = (found.evidence.iter())
         .map(|(number, evidence)| score(cue, *number, evidence, &found.scale, now))
         .collect();
+    found.corrections.settle(&mut scored, cue);
     let mut order = spread_over_sessions(scored);
     order.truncate(n_max);
     let numbers: Vec<MemoryNumber> = order.iter().map(|scored| scored.number).collect();
@@ -77,7 +75,7 @@ pub(crate) fn rank(
         reader.numbered(&numbers)?.into_iter().collect();
     let ranked = order.into_iter().filter_map(|scored| {
         let memory = memories.remove(&scored.number)?;
-        Some(Ranked { memory, score: scored.score, reason: scored.reason })
+        Some(Ranked { number: scored.number, memory, score: scored.score, reason: scored.reason })
     });
     Ok(ranked.collect())
 }
@@ -95,11 +93,12 @@ pub(crate) fn match_score(evidence: &Evidence, scale: &Scale) -> f64 {
     MEANING_WEIGHT * deviations(evidence, scale).unwrap_or(0.0) + measured(evidence.bm25, scale)
 }
 
-struct Scored {
-    number: MemoryNumber,
+/// A memory with its score, not read yet.
+pub(crate) struct Scored {
+    pub(crate) number: MemoryNumber,
     session: u32,
-    score: f64,
-    reason: String,
+    pub(crate) score: f64,
+    pub(crate) reason: String,
 }
 
 fn score(
@@ -132,10 +131,6 @@ fn score(
         let date = DATE_WEIGHT * (1.0 - days.distance(at) / DATE_REACH_DAYS).max(0.0);
         score += date;
         reason.push_str(&format!(" + date {date:.3}"));
-    }
-    if evidence.ended_at_ms.is_some_and(|ended| ended <= now.as_millisecond()) {
-        score *= STALE_FACTOR;
-        reason.push_str(" × 0.5 · stale");
     }
     Scored { number, session: evidence.session, score, reason }
 }
@@ -185,45 +180,4 @@ fn spread_over_sessions(mut scored: Vec<Scored>) -> Vec<Scored> {
         spread.push(taken);
     }
     spread
-}
-
-/// Puts what holds now above what it replaced, and brings it in where only the outdated wording
-/// matched.
-pub(crate) fn put_successors_first(mut ranked: Vec<Ranked>, context: &Supersession) -> Vec<Ranked> {
-    // A chain A → B → C settles in as many rounds as it is long; longer chains than this stay as
-    // they fell.
-    for _ in 0..8 {
-        let mut is_settled = true;
-        let scores: Vec<(MemoryId, f64)> =
-            ranked.iter().map(|ranked| (ranked.memory.id, ranked.score)).collect();
-        for (old, old_score) in scores {
-            let Some(new) = context.successor.get(&old) else { continue };
-            match ranked.iter_mut().find(|ranked| ranked.memory.id == *new) {
-                Some(successor) if old_score < successor.score => {}
-                Some(successor) => {
-                    successor.score = old_score + SUCCESSOR_MARGIN;
-                    successor.reason.push_str(&format!(", raised above {old} which it replaces"));
-                    is_settled = false;
-                }
-                None => {
-                    let Some(memory) = context.others.get(new) else { continue };
-                    let reason = format!("replaces {old} which matched");
-                    let score = old_score + SUCCESSOR_MARGIN;
-                    ranked.push(Ranked { memory: memory.clone(), score, reason });
-                    is_settled = false;
-                }
-            }
-        }
-        if is_settled {
-            break;
-        }
-    }
-    sort(&mut ranked);
-    ranked
-}
-
-fn sort(ranked: &mut [Ranked]) {
-    ranked.sort_by(|left, right| {
-        right.score.total_cmp(&left.score).then_with(|| left.memory.id.cmp(&right.memory.id))
-    });
 }

@@ -29,14 +29,14 @@ impl Writing<'_> {
         })
     }
 
-    /// Says that somebody was told about a dispute.
+    /// Says that somebody was told about a dispute. What was said later often stands against several
+    /// earlier memories that all say the same: that is one thing to tell.
     pub fn note_hinted(&self, dispute: &Dispute, now: Timestamp) -> Result<()> {
         self.reader.run("noting a hint", |c| {
             c.prepare_cached(
-                "UPDATE dispute SET hinted_at_ms = ifnull(hinted_at_ms, ?)
-                  WHERE earlier = ? AND later = ?",
+                "UPDATE dispute SET hinted_at_ms = ifnull(hinted_at_ms, ?) WHERE later = ?",
             )?
-            .execute(params![Millis(now), dispute.about.earlier, dispute.about.later])
+            .execute(params![Millis(now), dispute.about.later])
             .map(drop)
         })
     }
