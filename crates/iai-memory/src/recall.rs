@@ -189,7 +189,7 @@ impl MemoryEngine {
             let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted);
             let mut ranked = rank::rank(reader, &cue, &found, now, room.n_hits_max())?;
             linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
-            let beside = corrections::order(reader, &cue, &found.corrections, &mut ranked, now)?;
+            let beside = corrections::order(reader, &found.corrections, &mut ranked, now)?;
             let hints = hints(&found, beside.dispute.as_ref());
             let mut answer = pack::pack(&cue, ranked, beside.anti_hits, room, hints);
             answer.timing_us = (ask.timing == Timing::Told).then(|| TimingUs {

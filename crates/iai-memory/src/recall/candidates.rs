@@ -107,7 +107,7 @@ pub(crate) fn find(
         scale.cosines = Some((nearest.mean, nearest.deviation));
     }
     keep_promising(&mut evidence, &scale);
-    let corrections = Corrections::look_up(reader, &evidence, asked_at)?;
+    let corrections = Corrections::look_up(reader, cue, &evidence, asked_at)?;
     let mut heirs = words_of(engine, &query, corrections.heirs())?;
     heirs.retain(|number, _| !evidence.contains_key(number));
     if let Some(nearest) = &nearest {

@@ -41,9 +41,6 @@ const HISTORY_WORDS: &[&str] = &[
     "original",
     "initially",
     "old",
-    "past",
-    "first",
-    "history",
     "früher",
     "vorher",
     "ursprünglich",
@@ -54,21 +51,25 @@ const HISTORY_WORDS: &[&str] = &[
     "auparavant",
     "antes",
     "anteriormente",
-    "以前",
-    "之前",
 ];
+/// The same, in a script without blanks.
+const HISTORY_MARKS: &[&str] = &["以前", "之前"];
 
 /// Which of the candidates are outdated, and what took their place by the time of asking.
 #[derive(Default)]
 pub(crate) struct Corrections {
     /// Outdated → what was said instead, step by step.
     successor: BTreeMap<MemoryNumber, MemoryNumber>,
+    /// What was said first, and what disputes it; only where somebody asks how it was.
+    disputes: Vec<(MemoryNumber, MemoryNumber)>,
+    asks_for_history: bool,
 }
 
 impl Corrections {
     /// Follows the chains of all outdated candidates to their ends.
     pub(crate) fn look_up(
         reader: &Reader,
+        cue: &Cue,
         evidence: &BTreeMap<MemoryNumber, Evidence>,
         now: Timestamp,
     ) -> Result<Self> {
@@ -76,7 +77,12 @@ impl Corrections {
             evidence.ended_at_ms.is_some_and(|ended| ended <= now.as_millisecond())
         };
         let outdated = evidence.iter().filter(|(_, evidence)| is_outdated(evidence));
-        let mut found = Self::default();
+        let mut found = Self { asks_for_history: asks_for_history(cue), ..Self::default() };
+        if found.asks_for_history {
+            let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
+            let disputes = reader.disputes_of(&numbers)?.into_iter();
+            found.disputes = disputes.map(|d| (d.about.earlier, d.about.later)).collect();
+        }
         for (number, _) in outdated.take(OUTDATED_MAX) {
             found.follow(reader, *number, now)?;
         }
@@ -118,30 +124,56 @@ impl Corrections {
         chain
     }
 
-    /// Lets what holds inherit the score of what it replaced, and halves what is outdated. Whoever
-    /// asks how it used to be gets the old wording at its full worth.
-    pub(crate) fn settle(&self, scored: &mut [Scored], cue: &Cue) {
-        let own: Vec<(MemoryNumber, f64)> = (scored.iter())
-            .filter(|scored| self.successor.contains_key(&scored.number))
-            .map(|scored| (scored.number, scored.score))
-            .collect();
-        for (old, score) in own {
-            let mut floor = score;
-            for next in self.chain(old) {
-                floor += MARGIN;
-                let heir = scored.iter_mut().find(|scored| scored.number == next);
-                if let Some(heir) = heir.filter(|heir| heir.score < floor) {
-                    heir.score = floor;
-                    heir.reason.push_str(&format!(" → {floor:.3} of what it replaces"));
-                }
-            }
-        }
-        if asks_for_history(cue) {
+    /// Lets what holds inherit how well the cue fits what it replaced, and halves what is outdated.
+    /// Whoever asks how it was finds the old wording right below the new one instead.
+    pub(crate) fn settle(&self, scored: &mut [Scored]) {
+        self.inherit(scored);
+        if self.asks_for_history {
+            self.bring_history(scored);
             return;
         }
         for scored in scored.iter_mut().filter(|own| self.successor.contains_key(&own.number)) {
             scored.score *= STALE_FACTOR;
             scored.reason.push_str(" × 0.5");
+        }
+    }
+
+    fn inherit(&self, scored: &mut [Scored]) {
+        let outdated = scored.iter().filter(|own| self.successor.contains_key(&own.number));
+        let fits: Vec<(MemoryNumber, f64)> =
+            outdated.map(|own| (own.number, own.score - own.timeliness)).collect();
+        for (old, mut fit) in fits {
+            for next in self.chain(old) {
+                fit += MARGIN;
+                let Some(heir) = scored.iter_mut().find(|own| own.number == next) else { continue };
+                if heir.score < fit + heir.timeliness {
+                    heir.score = fit + heir.timeliness;
+                    heir.reason.push_str(&format!(" → {:.3} by what it replaces", heir.score));
+                }
+            }
+        }
+    }
+
+    fn bring_history(&self, scored: &mut [Scored]) {
+        // How it was is asked because it is long ago: to have been said just now is no merit.
+        for own in scored.iter_mut().filter(|own| 0.0 < own.timeliness) {
+            own.score -= own.timeliness;
+            own.reason.push_str(" − recency, asked how it was");
+        }
+        let score_of = |scored: &[Scored], number: MemoryNumber| {
+            scored.iter().find(|own| own.number == number).map(|own| own.score)
+        };
+        let chains =
+            self.successor.keys().filter_map(|old| Some((*old, *self.chain(*old).last()?)));
+        let pairs: Vec<(MemoryNumber, MemoryNumber)> =
+            chains.chain(self.disputes.iter().copied()).collect();
+        for (old, new) in pairs {
+            let Some(newer) = score_of(scored, new) else { continue };
+            let old = scored.iter_mut().find(|own| own.number == old);
+            if let Some(old) = old.filter(|old| old.score < newer - MARGIN) {
+                old.score = newer - MARGIN;
+                old.reason.push_str(&format!(" → {:.3} as it was before", old.score));
+            }
         }
     }
 }
@@ -152,8 +184,7 @@ fn asks_for_history(cue: &Cue) -> bool {
     !cue.phrases.is_empty()
         || HISTORY_WORDS.iter().any(|word| has(word))
         || cue.words.windows(2).any(|pair| pair == ["used", "to"])
-        || cue.text.contains("以前")
-        || cue.text.contains("之前")
+        || HISTORY_MARKS.iter().any(|mark| cue.text.contains(mark))
 }
 
 /// What is to be told about the hits beside them.
@@ -168,7 +199,6 @@ pub(crate) struct Beside {
 /// marks what is outdated; and looks up what else to tell.
 pub(crate) fn order(
     reader: &Reader,
-    cue: &Cue,
     corrections: &Corrections,
     ranked: &mut Vec<Ranked>,
     now: Timestamp,
@@ -184,7 +214,7 @@ pub(crate) fn order(
             old = next;
         }
     }
-    if !asks_for_history(cue) {
+    if !corrections.asks_for_history {
         above.extend(disputes.iter().map(|dispute| (dispute.about.earlier, dispute.about.later)));
     }
     raise(ranked, &above);
@@ -195,7 +225,12 @@ pub(crate) fn order(
     }
     let mut anti_hits = outdated(reader, corrections, ranked, now)?;
     anti_hits.extend(disputed(reader, &disputes)?);
-    let dispute = disputes.into_iter().find(|dispute| dispute.hinted_at.is_none());
+    let place = |dispute: &Dispute| {
+        let pair = [dispute.about.earlier, dispute.about.later];
+        ranked.iter().position(|hit| pair.contains(&hit.number))
+    };
+    let untold = disputes.into_iter().filter(|dispute| dispute.hinted_at.is_none());
+    let dispute = untold.min_by_key(place);
     Ok(Beside { anti_hits, dispute })
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn rank(
     let mut scored: Vec<Scored> = (found.evidence.iter())
         .map(|(number, evidence)| score(cue, *number, evidence, &found.scale, now))
         .collect();
-    found.corrections.settle(&mut scored, cue);
+    found.corrections.settle(&mut scored);
     let mut order = spread_over_sessions(scored);
     order.truncate(n_max);
     let numbers: Vec<MemoryNumber> = order.iter().map(|scored| scored.number).collect();
@@ -98,6 +98,8 @@ pub(crate) struct Scored {
     pub(crate) number: MemoryNumber,
     session: u32,
     pub(crate) score: f64,
+    /// What of the score is for when it was said.
+    pub(crate) timeliness: f64,
     pub(crate) reason: String,
 }
 
@@ -118,21 +120,23 @@ fn score(
         reason = format!("meaning {meaning:.3} (cosine {cosine:.2}) + {reason}");
     }
     let age_days = age_days(evidence, now);
+    let mut timeliness = 0.0;
     if age_days < -CLOCK_SKEW_DAYS {
-        score -= LATER_COST;
+        timeliness = -LATER_COST;
         reason.push_str(&format!(" − said later {LATER_COST:.2}"));
     } else if cue.mode == CueMode::Concept {
         let recency = RECENCY_WEIGHT / (1.0 + (age_days.max(0.0) * RECENCY_STEPS_PER_DAY).ln_1p());
-        score += recency;
+        timeliness = recency;
         reason.push_str(&format!(" + recency {recency:.3}"));
     }
+    score += timeliness;
     if let Some(days) = &cue.days {
         let at = Timestamp::from_millisecond(evidence.turn_at_ms).unwrap_or(now);
         let date = DATE_WEIGHT * (1.0 - days.distance(at) / DATE_REACH_DAYS).max(0.0);
         score += date;
         reason.push_str(&format!(" + date {date:.3}"));
     }
-    Scored { number, session: evidence.session, score, reason }
+    Scored { number, session: evidence.session, score, timeliness, reason }
 }
 
 /// How many deviations a memory's cosine is above the mean of all.

@@ -45,6 +45,16 @@ const LABELS: &[&str] = &[
     "шаг",
     "часть",
 ];
+/// Behind a name that is a value, at most so many words follow: "in production", "over there".
+const VALUE_AFTER_MAX: usize = 2;
+/// Words that say something about what stands before them.
+const SAYING_WORDS: &[&str] =
+    &["is", "are", "was", "were", "has", "have", "does", "will", "ist", "est", "es"];
+/// Words that say what somebody chose …
+const CHOOSING_WORDS: &[&str] =
+    &["prefer", "prefers", "use", "uses", "using", "chose", "bevorzuge", "nutzen", "используем"];
+/// … in so many words at most.
+const CHOICE_TOKENS_MAX: usize = 2;
 /// Days and months, by how they begin: long enough to mean nothing else.
 const DATE_WORDS: &[&str] = &[
     "monday",
@@ -227,7 +237,7 @@ impl Around<'_> {
         if self.before.len() + self.n_after < SHARED_MIN {
             return None;
         }
-        let what = kind_of(old, new)?;
+        let what = kind_of(old, new).or_else(|| self.choice(old, new))?;
         let needed = match what {
             Difference::Negation | Difference::Name => CONTENT_MIN_OF_WORDS,
             Difference::Number | Difference::Date | Difference::Version | Difference::Path => {
@@ -240,18 +250,40 @@ impl Around<'_> {
         Some(what)
     }
 
-    fn n_content(&self) -> usize {
-        let after = rest(self.whole, self.whole.len().saturating_sub(self.n_after));
-        self.before.iter().chain(after).filter(|token| token.is_content()).count()
+    /// Behind "uses" or "prefers" plain words are a value too: "prefers tabs", "uses blanks".
+    fn choice(&self, old: &[Token], new: &[Token]) -> Option<Difference> {
+        let is_short = |value: &[Token]| {
+            (1..=CHOICE_TOKENS_MAX).contains(&value.len()) && value.iter().all(Token::is_content)
+        };
+        let is_choice = self.is_chosen() && is_short(old) && is_short(new);
+        is_choice.then_some(Difference::Name)
     }
 
-    /// A name in the first half, or a number behind a label, says what a sentence is about: two
-    /// sentences about two things do not differ.
-    fn is_about_another(&self, what: Difference) -> bool {
+    fn is_chosen(&self) -> bool {
+        self.before.last().is_some_and(|token| CHOOSING_WORDS.contains(&token.folded.as_str()))
+    }
+
+    /// What stands early, or has more than a place or a time behind it, is what is spoken of.
+    fn is_subject(&self) -> bool {
         let is_early = self.before.len() * 2 < self.whole.len();
+        let is_verb = |token: &Token| SAYING_WORDS.contains(&token.folded.as_str());
+        is_early || VALUE_AFTER_MAX < self.n_after || self.after().iter().any(is_verb)
+    }
+
+    fn after(&self) -> &[Token] {
+        rest(self.whole, self.whole.len().saturating_sub(self.n_after))
+    }
+
+    fn n_content(&self) -> usize {
+        self.before.iter().chain(self.after()).filter(|token| token.is_content()).count()
+    }
+
+    /// A name that something is said about, or a number behind a label, says what a sentence is
+    /// about: two sentences about two things do not differ.
+    fn is_about_another(&self, what: Difference) -> bool {
         let last = self.before.last();
         match what {
-            Difference::Name | Difference::Path => is_early,
+            Difference::Name | Difference::Path => !self.is_chosen() && self.is_subject(),
             Difference::Number | Difference::Version => {
                 self.before.is_empty()
                     || last.is_some_and(|token| LABELS.contains(&token.folded.as_str()))
@@ -445,6 +477,12 @@ mod tests {
             Difference::Negation,
             ("", "not"),
         );
+        check(
+            "In this repository I prefer tabs over anything else",
+            "In this repository I prefer two blanks over anything else",
+            Difference::Name,
+            ("tabs", "two blanks"),
+        );
         check("端口服务是8080", "端口服务是9090", Difference::Number, ("8080", "9090"));
         check(
             "Порт службы биллинга равен 8080",
@@ -469,6 +507,8 @@ mod tests {
             ("Step 3 of the plan is next", "Step 4 of the plan is next"),
             ("the user wants a faster search here", "the user wants a simpler search here"),
             ("The answer is 5", "The answer is 6"),
+            ("The owner of the amber-fox code is Alice", "The owner of the pale-elk code is Alice"),
+            ("I would not touch amber-fox on any day", "I would not touch pale-elk on any day"),
             ("see issue 12 for the whole story", "see issue 13 for the whole story"),
             ("the billing port is 80 and open", "the shop port is 81 and open"),
         ] {

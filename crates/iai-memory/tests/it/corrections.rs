@@ -18,7 +18,7 @@ fn contradict(home: &Home, old: &str, new: &str) -> MemoryId {
 #[track_caller]
 fn place(answer: &RecallAnswer, text: &str) -> usize {
     let order = texts(answer);
-    order.iter().position(|hit| *hit == text).unwrap_or_else(|| panic!("{text} not in {order:?}"))
+    order.iter().position(|hit| *hit == text).expect("it is among the hits")
 }
 
 /// A4: contradict, then ask: the new fact first, the old one marked stale below it.
