@@ -4,6 +4,7 @@
 //! user's memory is never touched. Printing is left to the command line.
 
 mod chance;
+mod contradiction;
 mod dataset;
 mod disguise;
 mod figures;
@@ -13,6 +14,7 @@ mod hook;
 mod household;
 mod ingest;
 mod latency;
+mod life;
 mod loading;
 mod machine;
 mod mcp;
@@ -27,9 +29,11 @@ mod sheet;
 mod sources;
 mod synthetic;
 
+pub(crate) use contradiction::{ContradictionBench, run as contradiction};
 pub(crate) use footprint::run as footprint;
 pub(crate) use handshake::run as handshake;
 pub(crate) use hook::run as hook;
+pub(crate) use household::Lending;
 pub(crate) use ingest::run as ingest;
 pub(crate) use latency::run as latency;
 pub(crate) use recall::{RecallBench, run as recall, score_again};

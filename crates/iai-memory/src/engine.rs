@@ -12,6 +12,7 @@ use crate::error::{MemoryError, Result};
 use crate::index::IndexRoom;
 use crate::meaning::MeaningRoom;
 use crate::organise::OrganiseRoom;
+use crate::relate::TogetherRoom;
 
 /// Idle read connections kept for the next request.
 const READERS_KEPT_MAX: usize = 4;
@@ -24,6 +25,7 @@ pub struct MemoryEngine {
     pub(crate) index: IndexRoom,
     pub(crate) meaning: MeaningRoom,
     pub(crate) organise: OrganiseRoom,
+    pub(crate) together: TogetherRoom,
 }
 
 /// The store in numbers.
@@ -64,6 +66,7 @@ impl MemoryEngine {
             index,
             meaning: MeaningRoom::default(),
             organise: OrganiseRoom::default(),
+            together: TogetherRoom::default(),
         }
     }
 

@@ -91,7 +91,7 @@ impl MemoryEngine {
         let before = self.read(|reader| Ok(reader.receipt(&batch.file)?))?;
         let prepared = prepared(&batch.turns);
         self.before_bulk(batch.turns.len())?;
-        self.remember(|writing| {
+        let ingested = self.remember(|writing| {
             let mut ingested = insert_all(writing, prepared, now)?;
             for bad in &batch.bad_lines {
                 ingested.set_aside += 1;
@@ -108,14 +108,19 @@ impl MemoryEngine {
                 writing.event(&bad_lines_event(batch, now))?;
             }
             Ok(ingested)
-        })
+        })?;
+        // Links that could not be learned are no reason to deliver the turns again.
+        drop(self.note_used(&batch.turns, now));
+        Ok(ingested)
     }
 
     /// Stores turns that come from no spool file. When this returns, they are on disk.
     pub fn store_turns(&self, turns: &[NewMemory], now: Timestamp) -> Result<Ingested> {
         let prepared = prepared(turns);
         self.before_bulk(turns.len())?;
-        self.remember(|writing| insert_all(writing, prepared, now))
+        let ingested = self.remember(|writing| insert_all(writing, prepared, now))?;
+        drop(self.note_used(turns, now));
+        Ok(ingested)
     }
 
     /// Returns the places of those turns that are not stored, byte for byte, as the id tells.
@@ -170,7 +175,12 @@ impl MemoryEngine {
             let reason = "the text is empty".to_owned();
             return Ok(CaptureAnswer { status: "skipped", record_id: None, reason });
         }
-        let inserted = self.remember(|writing| Ok(writing.insert(&captured(ask, now), now)?))?;
+        let new = captured(ask, now);
+        let inserted = self.remember(|writing| Ok(writing.insert(&new, now)?))?;
+        if let Inserted::New(id) = inserted {
+            self.after_saying(id, now);
+            drop(self.note_used(&[new], now));
+        }
         let tier = ask.tier.as_str();
         Ok(match inserted {
             Inserted::New(id) => CaptureAnswer {

@@ -10,6 +10,7 @@ mod error;
 mod events;
 mod index;
 mod ingest;
+mod links;
 mod meaning;
 mod organise;
 mod profile;
@@ -17,6 +18,8 @@ mod recall;
 mod relate;
 mod shelf;
 mod topology;
+#[cfg(test)]
+mod trial;
 
 pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};

@@ -184,6 +184,37 @@ impl MemoryEngine {
     }
 }
 
+impl MemoryEngine {
+    /// Returns the SHA-256 of the model that answers cues, if there is one.
+    pub(crate) fn serving_model(&self) -> Option<String> {
+        self.meaning.read().serving.as_ref().map(|lane| lane.embedder.identity().sha256.clone())
+    }
+
+    /// Tells whether the serving model knows a memory.
+    pub(crate) fn has_vectors(&self, number: MemoryNumber) -> bool {
+        self.meaning.read().serving.as_ref().is_some_and(|lane| lane.index.has(number))
+    }
+
+    /// Returns what is near each of the first parts of a memory, itself left out.
+    pub(crate) fn near_parts(
+        &self,
+        reader: &Reader,
+        number: MemoryNumber,
+        n_parts_max: usize,
+        limits: iai_store::Limits,
+    ) -> Result<Vec<(MemoryNumber, f32)>> {
+        let lanes = self.meaning.read();
+        let Some(lane) = &lanes.serving else { return Ok(Vec::new()) };
+        let mut near = Vec::new();
+        let parts = reader.vector_parts(lane.index.model().number, number)?;
+        for part in parts.iter().take(n_parts_max) {
+            let found = lane.index.search(reader, &part.vector, |other| other != number, limits)?;
+            near.extend(found.hits.iter().map(|hit| (hit.number, hit.cosine)));
+        }
+        Ok(near)
+    }
+}
+
 /// How [`MemoryEngine::nearest`] looks.
 pub(crate) struct NearestAsk<'a> {
     pub(crate) reader: &'a Reader,

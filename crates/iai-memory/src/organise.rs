@@ -15,9 +15,11 @@ use jiff::Timestamp;
 use crate::bell::{Bell, Call};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::links::{FadingLinks, SimilarLinks};
+use crate::relate::Disputes;
 
 /// The work there is, in the order it is done.
-static STEPS: &[&dyn Step] = &[&retention::Retention];
+static STEPS: &[&dyn Step] = &[&Disputes, &retention::Retention, &SimilarLinks, &FadingLinks];
 
 /// A load of turns goes first: the work begins when nothing came in for so long …
 const QUIET: Duration = Duration::from_millis(250);
@@ -40,7 +42,6 @@ pub(crate) trait Step: Sync {
 
 /// When a step is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "idle work comes with the next steps"))]
 pub(crate) enum Due {
     /// As soon as turns come in.
     Soon,

@@ -2,7 +2,9 @@
 
 mod age;
 mod candidates;
+mod corrections;
 mod cue;
+mod linked;
 mod pack;
 mod rank;
 mod structural;
@@ -10,7 +12,7 @@ mod when;
 
 use std::time::{Duration, Instant};
 
-use iai_store::{Memory, MemoryId};
+use iai_store::{Dispute, Memory, MemoryId};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -31,6 +33,9 @@ pub(crate) const HITS_WANTED_MAX: usize = 200;
 /// The most outdated memories told beside the hits.
 pub(crate) const ANTI_HITS_MAX: usize = 3;
 
+/// The most hints of one answer.
+const HINTS_MAX: usize = 3;
+
 /// What is asked.
 #[derive(Debug, Clone)]
 pub struct RecallAsk {
@@ -42,6 +47,8 @@ pub struct RecallAsk {
     pub project: Option<String>,
     /// The project it is asked from: its memories are preferred a little, others stay findable.
     pub asked_from: Option<String>,
+    /// The session that asks: what it makes of the answer is learned from.
+    pub session: Option<String>,
     /// Whether a doubtful answer is better than none.
     pub certainty: Certainty,
     /// The time of asking, when it is not now: what was said later ranks lower.
@@ -50,6 +57,23 @@ pub struct RecallAsk {
     pub timing: Timing,
     /// So many hits, long ones shown in part; `None` means whole ones while the budget lasts.
     pub n_hits_wanted: Option<usize>,
+}
+
+impl RecallAsk {
+    /// A plain question: whoever asks for more says so.
+    pub fn new(cue: impl Into<String>, budget_tokens: u64) -> Self {
+        Self {
+            cue: cue.into(),
+            budget_tokens,
+            project: None,
+            asked_from: None,
+            session: None,
+            certainty: Certainty::Any,
+            as_of: None,
+            timing: Timing::Untold,
+            n_hits_wanted: None,
+        }
+    }
 }
 
 /// Whether an answer tells where the time went.
@@ -178,22 +202,47 @@ impl MemoryEngine {
         let begun = Instant::now();
         // Before a reader is taken: loading needs one too, and without a daemon there is only one.
         self.load_index()?;
-        self.read(|reader| {
-            let found = candidates::find(self, reader, &cue, ask)?;
+        let (answer, dispute) = self.read(|reader| {
+            let found = candidates::find(self, reader, &cue, ask, now)?;
             if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {
-                return Ok(pack::nothing(&cue, "low_confidence", "nothing is known about this"));
+                let text = "nothing is known about this";
+                return Ok((pack::nothing(&cue, "low_confidence", text), None));
             }
             let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted);
-            let ranked = rank::rank(reader, &cue, &found, now, room.n_hits_max())?;
-            let context = candidates::supersession(reader, &ranked)?;
-            let ranked = rank::put_successors_first(ranked, &context);
-            let mut answer = pack::pack(&cue, ranked, &context, room, hints(&found));
+            let mut ranked = rank::rank(reader, &cue, &found, now, room.n_hits_max())?;
+            linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
+            let beside = corrections::order(reader, &found.corrections, &mut ranked, now)?;
+            let hints = hints(&found, beside.dispute.as_ref());
+            let mut answer = pack::pack(&cue, ranked, beside.anti_hits, room, hints);
             answer.timing_us = (ask.timing == Timing::Told).then(|| TimingUs {
                 embedding: micros(found.embedding),
                 all: micros(begun.elapsed()),
             });
-            Ok(answer)
-        })
+            Ok((answer, beside.dispute))
+        })?;
+        self.note_answer(ask, &answer, dispute.as_ref(), now)?;
+        Ok(answer)
+    }
+
+    /// Remembers what was told: a dispute is told once, and hits may be of use together.
+    fn note_answer(
+        &self,
+        ask: &RecallAsk,
+        answer: &RecallAnswer,
+        dispute: Option<&Dispute>,
+        now: Timestamp,
+    ) -> Result<()> {
+        if self.is_read_only() {
+            return Ok(());
+        }
+        if let Some(session) = &ask.session {
+            self.note_recalled(session, answer.hits.iter().map(|hit| hit.record_id));
+        }
+        let is_told = answer.hints.iter().any(|hint| hint.kind == corrections::HINT_KIND);
+        match dispute.filter(|_| is_told) {
+            Some(dispute) => self.write(|writing| Ok(writing.note_hinted(dispute, now)?)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -202,11 +251,12 @@ fn micros(duration: Duration) -> u64 {
 }
 
 /// What the asker should know about how the hits were found.
-fn hints(found: &candidates::Found) -> Vec<Hint> {
+fn hints(found: &candidates::Found, dispute: Option<&Dispute>) -> Vec<Hint> {
     let mut hints = Vec::new();
     if found.evidence.is_empty() {
         return hints;
     }
+    hints.extend(dispute.map(corrections::dispute_hint));
     if found.is_second_best {
         hints.push(pack::no_exact_match());
     }
@@ -216,6 +266,7 @@ fn hints(found: &candidates::Found) -> Vec<Hint> {
     if !found.has_model {
         hints.push(pack::words_only());
     }
+    hints.truncate(HINTS_MAX);
     hints
 }
 

@@ -1,8 +1,16 @@
 //! Relates memories: strengthens what belongs together, and replaces what is no longer true.
 
+mod differences;
+mod disputes;
+mod sentences;
+mod together;
+mod tokens;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use iai_store::{Inserted, MemoryId, NewEvent, Role, Severity};
+use iai_store::{
+    Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, Role, Settlement, Severity, Writing,
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
@@ -10,6 +18,10 @@ use serde_json::json;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::ingest::{CaptureAsk, captured};
+
+pub(crate) use differences::{differ_in_a_fact, is_same_wording};
+pub(crate) use disputes::Disputes;
+pub(crate) use together::TogetherRoom;
 
 /// How far one reinforcement moves a link's weight towards 1.
 const REINFORCE_STEP: f64 = 0.1;
@@ -80,7 +92,9 @@ impl MemoryEngine {
         })
     }
 
-    /// Stores what holds now beside what was said before, and marks the older one as superseded.
+    /// Stores what holds now beside what was said before, and marks the older one as superseded. A
+    /// correction of something that was corrected before corrects what holds now: there is one
+    /// chain, and one end of it.
     pub fn contradict(
         &self,
         id: &str,
@@ -94,32 +108,26 @@ impl MemoryEngine {
         let unknown = || MemoryError::UnknownMemory { id: id.to_owned() };
         let original_id: MemoryId = id.parse().map_err(|_| unknown())?;
         let original = self.read(|reader| Ok(reader.memory(original_id)?))?.ok_or_else(unknown)?;
-        let ask = CaptureAsk {
-            text: new_fact.to_owned(),
-            cue: None,
-            tier: original.tier,
-            role: Role::User,
-            session: session.to_owned(),
-            project: original.project.clone(),
-            cwd: original.cwd.clone(),
-        };
         let new_record_id = self.remember(|writing| {
-            let mut correction = captured(&ask, now);
-            correction.tags = vec!["contradict".to_owned()];
-            correction.provenance = json!({"corrects": original_id});
-            correction.language.clone_from(&original.language);
-            let (Inserted::New(new_id) | Inserted::Known(new_id)) =
-                writing.insert(&correction, now)?;
-            if new_id == original_id {
-                return Err(MemoryError::bad(
-                    "new_fact",
-                    "says the same as the memory it corrects",
-                ));
+            let (number, current) = current_of(writing, &original)?;
+            if current.text == new_fact && current.id != original_id {
+                return Ok(current.id);
             }
-            writing.supersede(original_id, new_id, now)?;
-            writing.event(&contradiction_event(original_id, new_id, session, now))?;
+            if current.text == new_fact {
+                let why = "says the same as the memory it corrects";
+                return Err(MemoryError::bad("new_fact", why));
+            }
+            let correction = correction_of(&original, &current, new_fact, session, now);
+            let new_id = writing.insert(&correction, now)?.id();
+            writing.supersede(current.id, new_id, now)?;
+            writing.settle_disputes(number, Settlement::Contradicted, now)?;
+            if let Some(number) = writing.read().number_of(original_id)? {
+                writing.settle_disputes(number, Settlement::Contradicted, now)?;
+            }
+            writing.event(&contradiction_event(current.id, new_id, session, now))?;
             Ok(new_id)
         })?;
+        self.after_saying(new_record_id, now);
         Ok(ContradictAnswer {
             original_id,
             new_record_id,
@@ -127,6 +135,57 @@ impl MemoryEngine {
             ts: now.to_string(),
         })
     }
+
+    /// Has what was just kept compared with what was said before. The memory is on disk whatever
+    /// comes of it, and the quiet work will look again.
+    pub(crate) fn after_saying(&self, id: MemoryId, now: Timestamp) {
+        drop(self.look_for_disputes(id, now));
+    }
+}
+
+/// Chains of corrections are followed so far; nobody changes their mind more often.
+pub(crate) const CHAIN_MAX: usize = 64;
+
+/// Returns what holds now in the place of a memory: the end of its chain.
+fn current_of(writing: &Writing<'_>, original: &Memory) -> Result<(MemoryNumber, Memory)> {
+    let gone = || MemoryError::UnknownMemory { id: original.id.to_string() };
+    let reader = writing.read();
+    let mut number = reader.number_of(original.id)?.ok_or_else(gone)?;
+    let mut seen = BTreeSet::from([number]);
+    while seen.len() < CHAIN_MAX {
+        let next = reader.successors(number)?.into_iter().rfind(|next| !seen.contains(&next.new));
+        let Some(next) = next else { break };
+        number = next.new;
+        seen.insert(number);
+    }
+    let current = reader.numbered(&[number])?.pop();
+    Ok(current.unwrap_or_else(|| (number, original.clone())))
+}
+
+/// A correction stands where it was said, in the words it was said in, whatever their language. What
+/// it corrects is part of its identity, so that a return to the first wording is a new memory and
+/// no circle.
+fn correction_of(
+    original: &Memory,
+    current: &Memory,
+    new_fact: &str,
+    session: &str,
+    now: Timestamp,
+) -> NewMemory {
+    let ask = CaptureAsk {
+        text: new_fact.to_owned(),
+        cue: None,
+        tier: original.tier,
+        role: Role::User,
+        session: session.to_owned(),
+        project: original.project.clone(),
+        cwd: original.cwd.clone(),
+    };
+    let mut correction = captured(&ask, now);
+    correction.turn_uuid = Some(format!("corrects {}", current.id));
+    correction.tags = vec!["contradict".to_owned()];
+    correction.provenance = json!({"corrects": original.id, "supersedes": current.id});
+    correction
 }
 
 fn contradiction_event(

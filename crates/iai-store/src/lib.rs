@@ -28,10 +28,11 @@ pub use index::words::contains_phrase;
 pub use index::{IndexSize, Made, MemoryIndex};
 pub use reader::{Interrupter, Reader};
 pub use record::{
-    Counts, Event, EventFilter, EventId, Filter, Inserted, KeyOrigin, Link, LinkKind, Memory,
-    MemoryId, MemoryNumber, Model, ModelNumber, ModelState, NewEvent, NewMemory, NewModel,
-    NewSetAside, Part, Pooling, Position, Receipt, ReceiptState, Role, SetAside, Severity,
-    StepProgress, Strengthened, Tier, TurnIdentity,
+    Correction, Counts, Difference, Dispute, Event, EventFilter, EventId, Filter, Inserted,
+    KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber, Model, ModelNumber, ModelState,
+    NewDispute, NewEvent, NewMemory, NewModel, NewSetAside, Part, Pooling, Position, Receipt,
+    ReceiptState, Role, SetAside, Settlement, Severity, StepProgress, Strengthened, Tier,
+    TurnIdentity, WEIGHT_MIN,
 };
 pub use store::{Created, Store};
 pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};

@@ -1,5 +1,6 @@
 //! Reads the store. Every question is answered from one connection that cannot write.
 
+mod disputes;
 mod filter;
 mod ledger;
 mod links;

@@ -1,5 +1,6 @@
 //! The nouns of the store: what is kept, under which names, with which invariants.
 
+pub(crate) mod dispute;
 pub(crate) mod embedding;
 pub(crate) mod id;
 pub(crate) mod ledger;
@@ -9,12 +10,13 @@ pub(crate) mod named;
 pub(crate) mod number;
 pub(crate) mod step;
 
+pub use dispute::{Difference, Dispute, NewDispute, Settlement};
 pub use embedding::{Model, ModelNumber, ModelState, NewModel, Part, Pooling};
 pub use id::{EventId, MemoryId, Position, TurnIdentity};
 pub use ledger::{
     Counts, Event, EventFilter, NewEvent, NewSetAside, Receipt, ReceiptState, SetAside, Severity,
 };
-pub use link::{Link, LinkKind, Strengthened};
+pub use link::{Correction, Link, LinkKind, Strengthened, WEIGHT_MIN};
 pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
 pub use number::MemoryNumber;
 pub use step::StepProgress;

@@ -1,6 +1,8 @@
 //! Writes inside one transaction: memories, links, and everything kept beside them.
 
+mod disputes;
 mod ledger;
+mod links;
 mod steps;
 mod vectors;
 
@@ -17,11 +19,9 @@ use crate::index::catalogue::CatalogueEntry;
 use crate::index::changes::{Changes, Prepared};
 use crate::index::saved;
 use crate::reader::Reader;
-use crate::record::link::sorted;
 use crate::record::memory::{Json, Millis};
 use crate::record::{
-    EventId, Inserted, Link, LinkKind, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory,
-    NewSetAside, Receipt, Strengthened,
+    EventId, Inserted, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, NewSetAside, Receipt,
 };
 
 /// A line set aside keeps at most this much of itself; the schema says so too.
@@ -141,79 +141,6 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    /// Stores a link, or refreshes its weight and time. Kinds without direction are stored with the
-    /// smaller id first, weights are held between 0 and 1, and a contradiction ends its source.
-    pub fn link(&self, link: &Link) -> Result<()> {
-        let weight = weight(link.weight)?;
-        let (src, dst) = if link.kind.is_directed() {
-            (link.src, link.dst)
-        } else {
-            sorted((link.src, link.dst))
-        };
-        let (src, dst) = self.numbers(src, dst)?;
-        let times = (Millis(link.created_at), Millis(link.touched_at));
-        self.reader.run("storing a link", |c| {
-            c.prepare_cached(UPSERT_LINK)?
-                .execute(params![src, dst, link.kind, weight, times.0, times.1])?;
-            if link.kind == LinkKind::Contradicts {
-                c.prepare_cached(
-                    "UPDATE memory SET valid_to_ms = min(ifnull(valid_to_ms, ?2), ?2)
-                      WHERE number = ?1",
-                )?
-                .execute(params![src, times.0])?;
-            }
-            Ok(())
-        })?;
-        if link.kind == LinkKind::Contradicts {
-            self.changes.borrow_mut().ended.push((src, link.created_at.as_millisecond()));
-        }
-        Ok(())
-    }
-
-    /// Says that `new` took the place of `old` at this time.
-    pub fn supersede(&self, old: MemoryId, new: MemoryId, at: Timestamp) -> Result<()> {
-        self.link(&Link {
-            src: old,
-            dst: new,
-            kind: LinkKind::Contradicts,
-            weight: 1.0,
-            created_at: at,
-            touched_at: at,
-        })
-    }
-
-    /// Strengthens the Hebbian link of a pair by `eta` of what is missing to 1, once per session.
-    pub fn strengthen(
-        &self,
-        pair: (MemoryId, MemoryId),
-        session: &str,
-        eta: f64,
-        now: Timestamp,
-    ) -> Result<Strengthened> {
-        let eta = weight(eta)?;
-        let (src, dst) = sorted(pair);
-        let (src_number, dst_number) = self.numbers(src, dst)?;
-        let (before, first) = self.reader.run("strengthening a link", |c| {
-            let before: Option<f64> = c
-                .prepare_cached(
-                    "SELECT weight FROM link WHERE src = ? AND dst = ? AND kind = 'hebbian'",
-                )?
-                .query_row([src_number, dst_number], |row| row.get(0))
-                .optional()?;
-            let noted = c
-                .prepare_cached("INSERT OR IGNORE INTO link_session VALUES (?, ?, ?)")?
-                .execute(params![src_number, dst_number, session])?;
-            Ok((before.unwrap_or(0.0), noted == 1))
-        })?;
-        if !first {
-            return Ok(Strengthened { weight: before, changed: false });
-        }
-        let weight = (before + eta * (1.0 - before)).clamp(0.0, 1.0);
-        let kind = LinkKind::Hebbian;
-        self.link(&Link { src, dst, kind, weight, created_at: now, touched_at: now })?;
-        Ok(Strengthened { weight, changed: true })
-    }
-
     /// Sets how well a memory is remembered, from 0 to 1.
     pub fn set_strength(&self, id: MemoryId, strength: f64) -> Result<()> {
         let strength = weight(strength)?;
@@ -327,13 +254,6 @@ impl<'a> Writing<'a> {
         number.ok_or(StoreError::NoMemory { id })
     }
 
-    fn numbers(&self, src: MemoryId, dst: MemoryId) -> Result<(MemoryNumber, MemoryNumber)> {
-        if src == dst {
-            return Err(StoreError::refused("link", format!("{src} cannot be linked to itself")));
-        }
-        Ok((self.number(src)?, self.number(dst)?))
-    }
-
     fn session(&self, host: &str, name: &str) -> Result<u32> {
         if let Some((known_host, known_name, number)) = &*self.last_session.borrow()
             && (known_host.as_str(), known_name.as_str()) == (host, name)
@@ -392,14 +312,6 @@ const INSERT_MEMORY: &str = "
             :captured_at, :stored_at, :turn_at, :language, :pinned, :strength,
             :content_hash, :tags, :provenance, :cue, :text)
         ON CONFLICT (uuid) DO NOTHING";
-
-const UPSERT_LINK: &str = "
-    INSERT INTO link (src, dst, kind, weight, created_at_ms, touched_at_ms)
-    VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (src, dst, kind) DO UPDATE
-       SET weight = excluded.weight,
-           created_at_ms = min(created_at_ms, excluded.created_at_ms),
-           touched_at_ms = max(touched_at_ms, excluded.touched_at_ms)";
 
 const INSERT_EVENT: &str = "
     INSERT INTO event (number, uuid, kind, severity, domain, at_ms, session, data, sources)

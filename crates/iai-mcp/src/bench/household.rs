@@ -40,12 +40,29 @@ pub(super) struct Started {
     pub(super) ready: Duration,
 }
 
+/// What a throw-away home gets of the user's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lending {
+    /// The installed models.
+    Models,
+    /// Nothing: only words are compared.
+    Nothing,
+}
+
 impl Household {
     /// Makes an empty home. The model the user installed is lent to it, nothing else.
     pub(super) fn new(user: &Settings) -> anyhow::Result<Self> {
+        Self::lending(user, Lending::Models)
+    }
+
+    /// Makes an empty home, with or without the user's models.
+    pub(super) fn lending(user: &Settings, lending: Lending) -> anyhow::Result<Self> {
         let folder = create_folder()?;
         let home = Home::new(folder.join(".iai-mcp"), Some(folder.join("d.sock")));
-        lend_models(&user.home, &home).context("lending the installed model")?;
+        ensure_private_folder(home.root()).context("making a home")?;
+        if lending == Lending::Models {
+            lend_models(&user.home, &home).context("lending the installed model")?;
+        }
         let settings = Settings {
             home,
             passphrase: None,
@@ -174,7 +191,6 @@ impl Drop for Household {
 
 /// Lets a home use the models of another, without a copy.
 fn lend_models(from: &Home, to: &Home) -> io::Result<()> {
-    ensure_private_folder(to.root())?;
     if from.models().is_dir() {
         std::os::unix::fs::symlink(from.models(), to.models())?;
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::output::Output;
-use crate::bench::{self, Format, RecallBench, Report, Sheet, Source};
+use crate::bench::{self, ContradictionBench, Format, Lending, RecallBench, Report, Sheet, Source};
 use crate::settings::Settings;
 
 const HOOK_RUNS: u32 = 200;
@@ -22,6 +22,8 @@ pub(super) enum BenchCommand {
     Locomo(FileArguments),
     /// Score a ranking file again, from the file and the data alone
     Score(ScoreArguments),
+    /// Whether the current fact is found after it changed, in made-up lives
+    Contradiction(ContradictionArguments),
     /// How long recall takes over a made-up history: cold, warm, through MCP, while turns come in
     Latency {
         /// How many turns; several sizes are separated by commas
@@ -54,6 +56,19 @@ pub(super) struct RepeatArguments {
     /// Another program's command line, measured in the same loop
     #[arg(long, value_name = "COMMAND")]
     beside: Option<String>,
+}
+
+#[derive(Args)]
+pub(super) struct ContradictionArguments {
+    /// How many sessions a life has, each with a fact
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    sessions: usize,
+    /// How many lives
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    seeds: u64,
+    /// With the installed model; without this only words are compared
+    #[arg(long)]
+    model: bool,
 }
 
 #[derive(Args)]
@@ -120,6 +135,7 @@ pub(super) fn run(
             let source = Source::new(&given.data, given.format);
             Ok(show(&bench::score_again(&given.file, &source)?, output))
         }
+        BenchCommand::Contradiction(given) => contradiction(given, settings, output),
         BenchCommand::Latency { n } => latency(n, settings, output),
         BenchCommand::Ingest { n } => Ok(show_sheets(&[bench::ingest(settings, *n)?], output)),
         BenchCommand::Hook(given) => {
@@ -161,6 +177,23 @@ fn recall(
 fn show(report: &Report, output: &Output) -> ExitCode {
     output.show(&report.document(), |_| report.text());
     ExitCode::SUCCESS
+}
+
+fn contradiction(
+    given: &ContradictionArguments,
+    settings: &Settings,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let progress = |text: &str| output.progress(text);
+    let sheet = bench::contradiction(&ContradictionBench {
+        settings,
+        n_sessions: given.sessions.max(1),
+        n_seeds: given.seeds,
+        lending: if given.model { Lending::Models } else { Lending::Nothing },
+        progress: &progress,
+    });
+    output.end_progress();
+    Ok(show_sheets(&[sheet?], output))
 }
 
 fn latency(sizes: &[usize], settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {

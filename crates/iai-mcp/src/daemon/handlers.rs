@@ -132,6 +132,7 @@ fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Resu
         budget_tokens: given.count("budget_tokens", RECALL_BUDGET)?.min(BUDGET_MAX),
         project: given.optional_text("project")?,
         asked_from: given.optional_text("asked_from")?,
+        session: given.optional_text("session_id")?,
         certainty: match given.flag("only_confident")? {
             true => Certainty::OnlyConfident,
             false => Certainty::Any,

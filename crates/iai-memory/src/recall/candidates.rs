@@ -4,14 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use iai_store::{
-    LexicalQuery, Limits, LinkKind, Memory, MemoryId, MemoryNumber, Reader, Scope, Tier,
-    contains_phrase,
-};
+use iai_store::{LexicalQuery, Limits, MemoryNumber, Reader, Scope, Tier, contains_phrase};
+use jiff::Timestamp;
 
 use super::RecallAsk;
+use super::corrections::Corrections;
 use super::cue::{Cue, CueMode};
-use super::rank::{self, Ranked};
+use super::rank;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::meaning::{Nearest, NearestAsk};
@@ -71,15 +70,8 @@ pub(crate) struct Found {
     pub(crate) has_model: bool,
     /// What embedding the cue took.
     pub(crate) embedding: Duration,
-}
-
-/// What the ranked memories replaced, and what replaced them.
-#[derive(Default)]
-pub(crate) struct Supersession {
-    /// Outdated id → the memory that holds now.
-    pub(crate) successor: BTreeMap<MemoryId, MemoryId>,
-    /// Memories on either side that were no candidates themselves.
-    pub(crate) others: BTreeMap<MemoryId, Memory>,
+    /// Which of them are outdated; what took their place is among them.
+    pub(crate) corrections: Corrections,
 }
 
 /// Asks both lanes.
@@ -88,6 +80,7 @@ pub(crate) fn find(
     reader: &Reader,
     cue: &Cue,
     ask: &RecallAsk,
+    asked_at: Timestamp,
 ) -> Result<Found> {
     let scope = scope_of(cue, ask);
     let phrased = with_phrase(engine, reader, cue, &scope)?;
@@ -116,14 +109,21 @@ pub(crate) fn find(
         n_memories: engine.with_index(|index| index.catalogue().len())?,
         cosines: None,
     };
-    if let Some(nearest) = nearest {
-        add_cosines(engine, reader, &nearest, &mut evidence)?;
+    if let Some(nearest) = &nearest {
+        add_cosines(engine, reader, nearest, &mut evidence)?;
         let deviation = without_noise_of_signs(nearest.deviation, nearest.cue.len());
         scale.cosines = Some((nearest.mean, deviation));
     }
     keep_promising(&mut evidence, &scale);
+    let corrections = Corrections::look_up(reader, cue, &evidence, asked_at)?;
+    let mut heirs = words_of(engine, &query, ask, corrections.heirs())?;
+    heirs.retain(|number, _| !evidence.contains_key(number));
+    if let Some(nearest) = &nearest {
+        add_cosines(engine, reader, nearest, &mut heirs)?;
+    }
+    evidence.extend(heirs);
     add_scenes(engine, &query, &scope, &mut evidence)?;
-    Ok(Found { evidence, scale, is_second_best, has_model, embedding })
+    Ok(Found { evidence, scale, is_second_best, has_model, embedding, corrections })
 }
 
 fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {
@@ -261,25 +261,6 @@ fn add_scenes(
         evidence.coverage = coverage;
     }
     Ok(())
-}
-
-/// Looks up the corrections around the ranked memories.
-pub(crate) fn supersession(reader: &Reader, ranked: &[Ranked]) -> Result<Supersession> {
-    let ids: Vec<MemoryId> = ranked.iter().map(|ranked| ranked.memory.id).collect();
-    let mut found = Supersession::default();
-    let mut wanted = Vec::new();
-    for link in reader.links_of(&ids)? {
-        if link.kind == LinkKind::Contradicts {
-            found.successor.insert(link.src, link.dst);
-            wanted.extend([link.src, link.dst].into_iter().filter(|id| !ids.contains(id)));
-        }
-    }
-    wanted.sort_unstable();
-    wanted.dedup();
-    for memory in reader.memories(&wanted)? {
-        found.others.insert(memory.id, memory);
-    }
-    Ok(found)
 }
 
 #[cfg(test)]

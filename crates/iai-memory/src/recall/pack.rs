@@ -1,6 +1,7 @@
 //! Fits the answer into its budget, counted over everything that is sent: JSON and text block.
 
-use super::candidates::Supersession;
+use iai_store::MemoryId;
+
 use super::cue::Cue;
 use super::rank::Ranked;
 use super::{
@@ -101,7 +102,7 @@ impl Room {
 pub(crate) fn pack(
     cue: &Cue,
     ranked: Vec<Ranked>,
-    context: &Supersession,
+    anti_hits: Vec<Hit>,
     room: Room,
     hints: Vec<Hint>,
 ) -> RecallAnswer {
@@ -134,7 +135,8 @@ pub(crate) fn pack(
             None => n_passed_over += 1,
         }
     }
-    add_outdated(&mut answer, cue, context, &mut left);
+    add_anti_hits(&mut answer, anti_hits, &mut left);
+    keep_hints_about_hits(&mut answer);
     answer.activation_trace =
         answer.hits.iter().take(TRACE_MAX.min(left / 40)).map(|hit| hit.record_id).collect();
     if answer.hits.is_empty() && 0 < n_passed_over {
@@ -148,22 +150,28 @@ pub(crate) fn pack(
     finish(answer)
 }
 
-/// Tells what the hits have replaced, where it is not among them already.
-fn add_outdated(answer: &mut RecallAnswer, cue: &Cue, context: &Supersession, left: &mut usize) {
-    for (old, new) in &context.successor {
-        let is_shown = answer.hits.iter().any(|hit| hit.record_id == *old);
-        let is_about_a_hit = answer.hits.iter().any(|hit| hit.record_id == *new);
-        let Some(memory) = context.others.get(old).filter(|_| !is_shown && is_about_a_hit) else {
+/// Tells what is outdated or disputed about the hits, where it is not among them already.
+fn add_anti_hits(answer: &mut RecallAnswer, anti_hits: Vec<Hit>, left: &mut usize) {
+    for hit in anti_hits {
+        let is_a_hit = |id: MemoryId| answer.hits.iter().any(|hit| hit.record_id == id);
+        let is_told = answer.anti_hits.iter().any(|told| told.record_id == hit.record_id);
+        let is_about_a_hit = hit.partner_id.is_some_and(is_a_hit);
+        if is_a_hit(hit.record_id) || is_told || !is_about_a_hit {
             continue;
-        };
-        let mut hit = whole_hit(memory, 0.0, "superseded".to_owned(), cue.asked_at);
-        hit.relation = Some("superseded_by");
-        hit.partner_id = Some(*new);
+        }
         if answer.anti_hits.len() < ANTI_HITS_MAX && cost(&hit) <= *left {
             *left -= cost(&hit);
             answer.anti_hits.push(hit);
         }
     }
+}
+
+/// Leaves out what could be said about memories that are not shown.
+fn keep_hints_about_hits(answer: &mut RecallAnswer) {
+    let shown: Vec<MemoryId> = answer.hits.iter().map(|hit| hit.record_id).collect();
+    answer.hints.retain(|hint| {
+        hint.source_ids.is_empty() || hint.source_ids.iter().any(|id| shown.contains(id))
+    });
 }
 
 /// Shows the part of a long text around the first word that matched.

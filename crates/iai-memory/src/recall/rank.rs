@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use iai_store::{Memory, MemoryId, MemoryNumber, Reader};
+use iai_store::{Memory, MemoryNumber, Reader};
 use jiff::Timestamp;
 
-use super::candidates::{Evidence, Found, Scale, Supersession};
+use super::candidates::{Evidence, Found, Scale};
 use super::cue::{Cue, CueMode};
 use crate::error::Result;
 
@@ -40,10 +40,6 @@ const DATE_REACH_DAYS: f64 = 7.0;
 const REPEAT_COST: f64 = 0.2;
 /// … up to so many.
 const REPEATS_MAX: u32 = 3;
-/// What an outdated memory keeps of its score.
-const STALE_FACTOR: f64 = 0.5;
-/// A successor found only through what it replaced stands this much above it.
-const SUCCESSOR_MARGIN: f64 = 0.0001;
 
 /// What was said only after the time of asking costs this much; it happens when somebody asks as of
 /// a day in the past, or when a clock was wrong.
@@ -63,6 +59,7 @@ const DOUBT_BAR_PER_E_FOLD: f64 = 0.05;
 /// A memory with its score and the arithmetic behind it.
 #[derive(Debug, Clone)]
 pub(crate) struct Ranked {
+    pub(crate) number: MemoryNumber,
     pub(crate) memory: Memory,
     pub(crate) score: f64,
     pub(crate) reason: String,
@@ -78,9 +75,10 @@ pub(crate) fn rank(
     n_max: usize,
 ) -> Result<Vec<Ranked>> {
     let times = Times::of(found, now);
-    let scored: Vec<Scored> = (found.evidence.iter())
+    let mut scored: Vec<Scored> = (found.evidence.iter())
         .map(|(number, evidence)| score(cue, *number, evidence, &found.scale, times))
         .collect();
+    found.corrections.settle(&mut scored);
     let mut order = spread_over_sessions(scored);
     order.truncate(n_max);
     let numbers: Vec<MemoryNumber> = order.iter().map(|scored| scored.number).collect();
@@ -88,7 +86,7 @@ pub(crate) fn rank(
         reader.numbered(&numbers)?.into_iter().collect();
     let ranked = order.into_iter().filter_map(|scored| {
         let memory = memories.remove(&scored.number)?;
-        Some(Ranked { memory, score: scored.score, reason: scored.reason })
+        Some(Ranked { number: scored.number, memory, score: scored.score, reason: scored.reason })
     });
     Ok(ranked.collect())
 }
@@ -122,11 +120,14 @@ pub(crate) fn match_score(evidence: &Evidence, scale: &Scale) -> f64 {
     MEANING_WEIGHT * deviations(evidence, scale).unwrap_or(0.0) + measured(evidence.bm25, scale)
 }
 
-struct Scored {
-    number: MemoryNumber,
+/// A memory with its score, not read yet.
+pub(crate) struct Scored {
+    pub(crate) number: MemoryNumber,
     session: u32,
-    score: f64,
-    reason: String,
+    pub(crate) score: f64,
+    /// What of the score is for when it was said.
+    pub(crate) timeliness: f64,
+    pub(crate) reason: String,
 }
 
 /// The times that memories are seen from.
@@ -174,25 +175,23 @@ fn score(
         score += PROJECT_WEIGHT;
         reason.push_str(&format!(" + project {PROJECT_WEIGHT:.2}"));
     }
+    let mut timeliness = 0.0;
     if is_later(evidence.turn_at_ms, times.asked) {
-        score -= LATER_COST;
+        timeliness = -LATER_COST;
         reason.push_str(&format!(" − said later {LATER_COST:.2}"));
     } else if cue.mode == CueMode::Concept {
         let recency = times.recency(evidence.turn_at_ms);
-        score += recency;
+        timeliness = recency;
         reason.push_str(&format!(" + recency {recency:.3}"));
     }
+    score += timeliness;
     if let Some(days) = &cue.days {
         let at = Timestamp::from_millisecond(evidence.turn_at_ms).unwrap_or(times.asked);
         let date = DATE_WEIGHT * (1.0 - days.distance(at) / DATE_REACH_DAYS).max(0.0);
         score += date;
         reason.push_str(&format!(" + date {date:.3}"));
     }
-    if evidence.ended_at_ms.is_some_and(|ended| ended <= times.asked.as_millisecond()) {
-        score *= STALE_FACTOR;
-        reason.push_str(" × 0.5 · stale");
-    }
-    Scored { number, session: evidence.session, score, reason }
+    Scored { number, session: evidence.session, score, timeliness, reason }
 }
 
 /// How many deviations a memory's cosine is above the mean of all.
@@ -247,50 +246,10 @@ fn spread_over_sessions(mut scored: Vec<Scored>) -> Vec<Scored> {
     spread
 }
 
-/// Puts what holds now above what it replaced, and brings it in where only the outdated wording
-/// matched.
-pub(crate) fn put_successors_first(mut ranked: Vec<Ranked>, context: &Supersession) -> Vec<Ranked> {
-    // A chain A → B → C settles in as many rounds as it is long; longer chains than this stay as
-    // they fell.
-    for _ in 0..8 {
-        let mut is_settled = true;
-        let scores: Vec<(MemoryId, f64)> =
-            ranked.iter().map(|ranked| (ranked.memory.id, ranked.score)).collect();
-        for (old, old_score) in scores {
-            let Some(new) = context.successor.get(&old) else { continue };
-            match ranked.iter_mut().find(|ranked| ranked.memory.id == *new) {
-                Some(successor) if old_score < successor.score => {}
-                Some(successor) => {
-                    successor.score = old_score + SUCCESSOR_MARGIN;
-                    successor.reason.push_str(&format!(", raised above {old} which it replaces"));
-                    is_settled = false;
-                }
-                None => {
-                    let Some(memory) = context.others.get(new) else { continue };
-                    let reason = format!("replaces {old} which matched");
-                    let score = old_score + SUCCESSOR_MARGIN;
-                    ranked.push(Ranked { memory: memory.clone(), score, reason });
-                    is_settled = false;
-                }
-            }
-        }
-        if is_settled {
-            break;
-        }
-    }
-    sort(&mut ranked);
-    ranked
-}
-
-fn sort(ranked: &mut [Ranked]) {
-    ranked.sort_by(|left, right| {
-        right.score.total_cmp(&left.score).then_with(|| left.memory.id.cmp(&right.memory.id))
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recall::corrections::Corrections;
 
     const DAY_MS: i64 = 86_400_000;
     const NOW_MS: i64 = 20_000 * DAY_MS;
@@ -311,6 +270,7 @@ mod tests {
             is_second_best: false,
             has_model: cosines.is_some(),
             embedding: std::time::Duration::ZERO,
+            corrections: Corrections::default(),
         }
     }
 

@@ -1,8 +1,7 @@
 //! An engine in a throw-away folder, and turns to put into it.
 
 use iai_memory::{
-    Certainty, KeySource, MemoryEngine, NewMemory, RecallAnswer, RecallAsk, Role, SpoolBatch,
-    StorePaths, Tier,
+    KeySource, MemoryEngine, NewMemory, RecallAnswer, RecallAsk, Role, SpoolBatch, StorePaths, Tier,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -60,30 +59,15 @@ impl Home {
         project: Option<&str>,
     ) -> RecallAnswer {
         let ask = RecallAsk {
-            cue: cue.to_owned(),
-            budget_tokens,
-            project: None,
             asked_from: project.map(str::to_owned),
-            certainty: Certainty::Any,
-            as_of: None,
-            timing: iai_memory::Timing::Untold,
-            n_hits_wanted: None,
+            ..RecallAsk::new(cue, budget_tokens)
         };
         self.engine.recall(&ask, now()).unwrap()
     }
 
     /// Asks for a number of hits.
     pub(crate) fn recall_hits(&self, cue: &str, n_hits: usize, budget: u64) -> RecallAnswer {
-        let ask = RecallAsk {
-            cue: cue.to_owned(),
-            budget_tokens: budget,
-            project: None,
-            asked_from: None,
-            certainty: Certainty::Any,
-            as_of: None,
-            timing: iai_memory::Timing::Untold,
-            n_hits_wanted: Some(n_hits),
-        };
+        let ask = RecallAsk { n_hits_wanted: Some(n_hits), ..RecallAsk::new(cue, budget) };
         self.engine.recall(&ask, now()).unwrap()
     }
 }

@@ -7,6 +7,8 @@
 
 mod fixture;
 
+mod corrections;
+mod disputes;
 mod ingest;
 mod meaning;
 mod recall;

@@ -23,7 +23,8 @@ fn along_a_chain_of_corrections_the_newest_stands_first() {
     assert!(place("moved to September") < place("the launch is in June"), "{order:?}");
     let answer = home.recall("moved to September");
     assert_eq!(texts(&answer)[..2], ["moved to December", "moved to September"]);
-    assert!(answer.hits[1].reason.contains("× 0.5 · stale"), "{}", answer.hits[1].reason);
+    let reason = &answer.hits[1].reason;
+    assert!(reason.contains(" × 0.5") && reason.ends_with(" · stale"), "{reason}");
 }
 
 #[test]

@@ -105,6 +105,11 @@ impl Catalogue {
         members.get(place.saturating_add(1)).copied().map(MemoryNumber::new)
     }
 
+    /// Returns how many memories were said right after another: the links no row is stored for.
+    pub fn n_following(&self) -> usize {
+        self.members.iter().map(|members| members.len().saturating_sub(1)).sum()
+    }
+
     /// Returns a memory with its neighbours in the session, at most `reach` on either side, in the
     /// order they were said.
     pub fn around(

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use rusqlite::Row;
 
 use super::{Reader, sql_limit};
 use crate::error::Result;
+use crate::record::link::faded;
 use crate::record::memory::Millis;
-use crate::record::{Link, MemoryId};
+use crate::record::{Link, MemoryId, MemoryNumber};
 
 impl Reader {
     /// Returns all links that touch any of these memories, each once, by source, target and kind.
@@ -30,6 +32,29 @@ impl Reader {
             }
             Ok(links.into_values().collect())
         })
+    }
+
+    /// Returns the memories that learned links lead to, with their weights at this time, the
+    /// strongest first.
+    pub fn learned_links(
+        &self,
+        number: MemoryNumber,
+        now: Timestamp,
+    ) -> Result<Vec<(MemoryNumber, f64)>> {
+        let sql = "
+            SELECT dst, weight, touched_at_ms FROM link WHERE src = ?1 AND kind = 'hebbian'
+             UNION ALL
+            SELECT src, weight, touched_at_ms FROM link WHERE dst = ?1 AND kind = 'hebbian'";
+        let mut links: Vec<(MemoryNumber, f64)> = self.run("reading learned links", |c| {
+            c.prepare_cached(sql)?
+                .query_map([number], |row| {
+                    let touched_at = row.get::<_, Millis>(2)?.0;
+                    Ok((row.get(0)?, faded(row.get(1)?, touched_at, now)))
+                })?
+                .collect()
+        })?;
+        links.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        Ok(links)
     }
 
     /// Returns the pairs of linked memories by internal number, the smaller first, each pair once.

@@ -7,9 +7,11 @@
 )]
 
 mod creation;
+mod disputes;
 mod fixture;
 mod keys;
 mod ledger;
+mod links;
 mod memories;
 mod model;
 mod plaintext;

@@ -1,0 +1,309 @@
+//! Notices when somebody says something again with another number, date, name, path or with a
+//! "not": both wordings stay, and the next who asks is told that they differ.
+//!
+//! A statement is looked up by its rarest words, so that the work for one memory is bounded however
+//! many there are.
+
+use iai_store::{
+    LexicalQuery, Memory, MemoryId, MemoryNumber, NewDispute, NewEvent, Reader, Role, Scope,
+    Severity, Writing,
+};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::differences::{Comparison, Slot, compare};
+use super::sentences::{Statement, statements_of};
+use crate::engine::MemoryEngine;
+use crate::error::Result;
+use crate::organise::{Advance, Due, Effects, Shift, Step};
+
+/// Memories looked at in one transaction; whoever asks waits for one of them at most.
+const MEMORIES_PER_ADVANCE: usize = 64;
+/// A statement is looked up by so many of its rarest words …
+const WORDS_ASKED_MAX: usize = 6;
+/// … among so many memories that have them.
+const CANDIDATES_MAX: usize = 8;
+/// One statement stands against at most so many earlier ones.
+const DISPUTES_MAX_EACH: usize = 3;
+/// Disputes that are kept, settled ones included; the oldest go first.
+const DISPUTES_MAX: usize = 20_000;
+/// Memories an event names.
+const SOURCES_MAX: usize = 10;
+
+/// Looks at what came in.
+pub(crate) struct Disputes;
+
+impl Step for Disputes {
+    fn name(&self) -> &'static str {
+        "disputes"
+    }
+
+    fn due(&self) -> Due {
+        Due::Soon
+    }
+
+    fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
+        if shift.must_make_way() {
+            return Ok(Advance::MadeWay);
+        }
+        let (mut progress, memories) = engine.read(|reader| {
+            let progress = reader.step(self.name())?;
+            let memories = reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?;
+            Ok((progress, memories))
+        })?;
+        let mut found = Vec::new();
+        let mut n_seen = 0;
+        for (number, memory) in &memories {
+            if 0 < n_seen && shift.must_make_way() {
+                break;
+            }
+            found.extend(engine.disputes_about(*number, memory)?);
+            progress.up_to = *number;
+            n_seen += 1;
+        }
+        if n_seen == 0 {
+            return Ok(Advance::Nothing);
+        }
+        let n_found = engine.write(|writing| {
+            let n_found = keep(writing, &found, shift.now)?;
+            writing.put_step(self.name(), &progress, shift.now)?;
+            Ok(n_found)
+        })?;
+        Ok(Advance::Did(Effects::from([
+            ("memories_compared", n_seen),
+            ("disputes_found", n_found),
+        ])))
+    }
+}
+
+impl MemoryEngine {
+    /// Looks at one memory at once, so that whoever asks next is told. What fails here is done
+    /// again by the step.
+    pub(super) fn look_for_disputes(&self, id: MemoryId, now: Timestamp) -> Result<()> {
+        let found = self.read(|reader| {
+            Ok(match (reader.number_of(id)?, reader.memory(id)?) {
+                (Some(number), Some(memory)) => Some((number, memory)),
+                _ => None,
+            })
+        })?;
+        let Some((number, memory)) = found else { return Ok(()) };
+        let disputes = self.disputes_about(number, &memory)?;
+        if disputes.is_empty() {
+            return Ok(());
+        }
+        self.write(|writing| keep(writing, &disputes, now)).map(drop)
+    }
+
+    /// Returns where a memory states otherwise what another one states.
+    fn disputes_about(&self, number: MemoryNumber, memory: &Memory) -> Result<Vec<NewDispute>> {
+        let mut disputes = Vec::new();
+        if memory.role == Role::System || memory.valid_to.is_some() {
+            return Ok(disputes);
+        }
+        for statement in statements_of(memory) {
+            let candidates = self.candidates(number, memory, &statement)?;
+            if candidates.is_empty() {
+                continue;
+            }
+            let others = self.read(|reader| comparable(reader, memory, &candidates))?;
+            disputes.extend(against(number, memory, &statement, &others));
+        }
+        Ok(disputes)
+    }
+
+    fn candidates(
+        &self,
+        number: MemoryNumber,
+        memory: &Memory,
+        statement: &Statement,
+    ) -> Result<Vec<MemoryNumber>> {
+        let mut words: Vec<String> = Vec::new();
+        for token in &statement.tokens {
+            // A number may be the very thing that changed.
+            let is_number = token.folded.starts_with(|letter: char| letter.is_ascii_digit());
+            if token.is_content() && !is_number && !words.contains(&token.folded) {
+                words.push(token.folded.clone());
+            }
+        }
+        let scope = Scope { project: memory.project.clone(), ..Scope::default() };
+        let hits = self.with_index(|index| {
+            let frequencies = index.document_frequencies(&words);
+            let mut rarest: Vec<(u64, String)> = frequencies.into_iter().zip(words).collect();
+            rarest.sort();
+            rarest.truncate(WORDS_ASKED_MAX);
+            let words = rarest.into_iter().map(|(_, word)| word).collect();
+            index.search(&LexicalQuery { words, phrases: Vec::new() }, &scope, CANDIDATES_MAX + 1)
+        })?;
+        let others = hits.iter().map(|hit| hit.number).filter(|other| *other != number);
+        Ok(others.take(CANDIDATES_MAX).collect())
+    }
+}
+
+/// Another memory, and what it states.
+struct Other {
+    number: MemoryNumber,
+    said: (Timestamp, MemoryNumber),
+    statements: Vec<Statement>,
+}
+
+/// Reads those that still hold and belong to the same project.
+fn comparable(reader: &Reader, memory: &Memory, numbers: &[MemoryNumber]) -> Result<Vec<Other>> {
+    let mut others = Vec::new();
+    for (number, other) in reader.numbered(numbers)? {
+        let is_comparable = other.project == memory.project
+            && other.valid_to.is_none()
+            && other.role != Role::System;
+        if is_comparable {
+            let statements = statements_of(&other);
+            others.push(Other { number, said: (other.turn_at, number), statements });
+        }
+    }
+    others.sort_by_key(|other| other.said);
+    Ok(others)
+}
+
+/// Compares a statement with what was said before it, the latest first, and with the next that was
+/// said after it. Where the same was said, what lies beyond was dealt with then.
+fn against(
+    number: MemoryNumber,
+    memory: &Memory,
+    statement: &Statement,
+    others: &[Other],
+) -> Vec<NewDispute> {
+    let said = (memory.turn_at, number);
+    let mut disputes = Vec::new();
+    for other in others.iter().rev().filter(|other| other.said < said) {
+        match nearest(other, |theirs| compare(theirs, statement)) {
+            Comparison::Differ(slot) if disputes.len() < DISPUTES_MAX_EACH => {
+                disputes.push(dispute(other.number, number, slot));
+            }
+            Comparison::Unrelated => {}
+            Comparison::Same | Comparison::Differ(_) => break,
+        }
+    }
+    for other in others.iter().filter(|other| said < other.said) {
+        match nearest(other, |theirs| compare(statement, theirs)) {
+            Comparison::Unrelated => continue,
+            Comparison::Differ(slot) => disputes.push(dispute(number, other.number, slot)),
+            Comparison::Same => {}
+        }
+        break;
+    }
+    disputes
+}
+
+fn dispute(earlier: MemoryNumber, later: MemoryNumber, slot: Slot) -> NewDispute {
+    let Slot { what, old_value, new_value } = slot;
+    NewDispute { earlier, later, what, old_value, new_value }
+}
+
+/// Compares a statement with all of another memory: who says the same somewhere does not differ.
+fn nearest(other: &Other, compare: impl Fn(&Statement) -> Comparison) -> Comparison {
+    let mut nearest = Comparison::Unrelated;
+    for theirs in &other.statements {
+        match compare(theirs) {
+            Comparison::Same => return Comparison::Same,
+            Comparison::Differ(slot) => nearest = Comparison::Differ(slot),
+            Comparison::Unrelated => {}
+        }
+    }
+    nearest
+}
+
+/// Keeps what is new, says so in one event, and returns how many there were.
+fn keep(writing: &Writing<'_>, disputes: &[NewDispute], now: Timestamp) -> Result<u64> {
+    let mut n_new = 0;
+    let mut sources: Vec<MemoryId> = Vec::new();
+    for dispute in disputes {
+        if !writing.put_dispute(dispute, now)? {
+            continue;
+        }
+        n_new += 1;
+        if sources.len() < SOURCES_MAX {
+            let pair = writing.read().numbered(&[dispute.earlier, dispute.later])?;
+            sources.extend(pair.iter().map(|(_, memory)| memory.id));
+        }
+    }
+    if 0 < n_new {
+        writing.drop_disputes(DISPUTES_MAX, disputes.len())?;
+        writing.event(&NewEvent {
+            kind: "s4_contradiction".to_owned(),
+            severity: Some(Severity::Info),
+            domain: Some("memory".to_owned()),
+            at: now,
+            data: json!({"mechanism": "disputed", "count": n_new}),
+            session: None,
+            sources,
+        })?;
+    }
+    Ok(n_new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::{Trial, now};
+
+    /// Stores texts, runs the step, and returns the values that stand against each other.
+    #[track_caller]
+    fn check(texts: &[&str], expect: &[(usize, usize, &str, &str)]) {
+        let trial = Trial::new();
+        let ids = trial.tell(texts);
+        trial.run(&Disputes, now());
+        let found = trial.engine.read(|reader| Ok(reader.open_disputes(99)?)).unwrap();
+        let place = |id| ids.iter().position(|known| *known == id).unwrap();
+        let mut found: Vec<(usize, usize, String, String)> = found
+            .into_iter()
+            .map(|dispute| {
+                let pair = (place(dispute.earlier_id), place(dispute.later_id));
+                (pair.0, pair.1, dispute.about.old_value, dispute.about.new_value)
+            })
+            .collect();
+        found.sort();
+        let expect: Vec<_> = (expect.iter())
+            .map(|(old, new, was, is)| (*old, *new, (*was).to_owned(), (*is).to_owned()))
+            .collect();
+        assert_eq!(found, expect, "{texts:?}");
+    }
+
+    const PORT: &str = "The billing service listens on port 8080.";
+    const OTHER_PORT: &str = "Careful: the billing service now listens on port 9090.";
+
+    #[test]
+    fn the_same_sentence_with_another_value_is_a_dispute() {
+        let said = "By the way. The billing service now listens on port 9090. Lunch?";
+        check(&[PORT, "we had soup for lunch yesterday", said], &[(0, 2, "8080", "9090")]);
+        check(&[PORT, OTHER_PORT], &[]);
+    }
+
+    #[test]
+    fn what_was_said_between_decides() {
+        let next = "The billing service listens on port 9090.";
+        check(&[PORT, next, next], &[(0, 1, "8080", "9090")]);
+        check(&[PORT, PORT, next], &[(0, 2, "8080", "9090"), (1, 2, "8080", "9090")]);
+        check(&[PORT, next, PORT], &[(0, 1, "8080", "9090"), (1, 2, "9090", "8080")]);
+    }
+
+    #[test]
+    fn nothing_is_compared_twice() {
+        let trial = Trial::new();
+        trial.tell(&[PORT, "The billing service listens on port 9090."]);
+        assert_eq!(trial.run(&Disputes, now())["disputes_found"], 1);
+        assert!(trial.run(&Disputes, now()).is_empty());
+        trial.tell(&["The billing service listens on port 7070."]);
+        let effects = trial.run(&Disputes, now());
+        assert_eq!((effects["memories_compared"], effects["disputes_found"]), (1, 2));
+    }
+
+    #[test]
+    fn many_sentences_of_one_form_about_different_things_do_not_differ() {
+        let texts: Vec<String> = (0..300)
+            .map(|n| format!("The service{n} process listens on port {}.", 8000 + n))
+            .collect();
+        let trial = Trial::new();
+        trial.tell(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(trial.run(&Disputes, now())["disputes_found"], 0);
+        trial.tell(&["The service77 process listens on port 1."]);
+        assert_eq!(trial.run(&Disputes, now())["disputes_found"], 1);
+    }
+}

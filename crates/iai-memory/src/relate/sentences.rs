@@ -1,0 +1,210 @@
+//! Finds in a text the sentences that state something: whole, short enough to compare, and neither
+//! code nor log nor question.
+
+use iai_store::Memory;
+
+use super::tokens::{Token, tokens_of};
+
+/// A longer text is a document or a log; what it states is stated elsewhere too.
+const TEXT_CHARS_MAX: usize = 4000;
+/// The statements of one memory that are looked at.
+const STATEMENTS_MAX: usize = 6;
+/// A statement has at least so many words, and at most so many.
+const TOKENS_MIN: usize = 4;
+const TOKENS_MAX: usize = 40;
+/// With more than these, it is a table or a list of figures.
+const NUMBERS_MAX: usize = 3;
+
+/// Characters that stand in code and hardly in prose.
+const CODE_MARKS: &[&str] = &["{", "}", ";", "==", "=>", "->", "::", "&&", "||", "()", "</", "/>"];
+/// Words a log line begins with or soon has.
+const LOG_WORDS: &[&str] = &["INFO", "WARN", "WARNING", "ERROR", "DEBUG", "TRACE", "FATAL"];
+/// Words that tell what somebody did or how it went: true once, not false later.
+const DEED_WORDS: &[&str] = &[
+    "ran",
+    "fixed",
+    "added",
+    "removed",
+    "updated",
+    "pushed",
+    "committed",
+    "merged",
+    "passed",
+    "failed",
+    "pass",
+    "passing",
+    "failing",
+    "tests",
+    "finished",
+    "done",
+    "tried",
+    "wrote",
+];
+/// Words a sentence begins with that asks, supposes or bids.
+const OPEN_WORDS: &[&str] = &[
+    "if",
+    "what",
+    "why",
+    "how",
+    "when",
+    "where",
+    "who",
+    "which",
+    "should",
+    "would",
+    "maybe",
+    "perhaps",
+    "let",
+    "let's",
+    "please",
+    "can",
+    "could",
+    "wenn",
+    "warum",
+    "wie",
+    "если",
+    "почему",
+    "как",
+    "quoi",
+    "pourquoi",
+    "porque",
+];
+
+/// One sentence that states something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Statement {
+    pub(crate) tokens: Vec<Token>,
+}
+
+/// Returns what a memory states.
+pub(crate) fn statements_of(memory: &Memory) -> Vec<Statement> {
+    statements_in(&memory.text)
+}
+
+/// Returns what a text states, in order.
+pub(crate) fn statements_in(text: &str) -> Vec<Statement> {
+    if TEXT_CHARS_MAX < text.len() && TEXT_CHARS_MAX < text.chars().count() {
+        return Vec::new();
+    }
+    let prose = prose_lines(text);
+    let sentences = prose.iter().flat_map(|line| sentences_in(line));
+    sentences.filter_map(statement).take(STATEMENTS_MAX).collect()
+}
+
+/// Leaves out fenced blocks, quotes, tables, headings and log lines.
+fn prose_lines(text: &str) -> Vec<&str> {
+    let mut is_fenced = false;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let bare = line.trim();
+        if bare.starts_with("```") || bare.starts_with("~~~") {
+            is_fenced = !is_fenced;
+            continue;
+        }
+        let is_indented_code = line.starts_with("    ") || line.starts_with('\t');
+        let is_marked = bare.starts_with(['>', '|', '#', '$', '+', '@', '<']);
+        if is_fenced || is_indented_code || is_marked || is_log_line(bare) {
+            continue;
+        }
+        let item = bare.trim_start_matches(['-', '*', '•', ' ']);
+        if !item.is_empty() {
+            lines.push(item);
+        }
+    }
+    lines
+}
+
+fn is_log_line(line: &str) -> bool {
+    let is_frame = line.starts_with("at ") || line.starts_with("File \"");
+    let has_level = |word: &str| {
+        let bare = word.trim_matches(|letter: char| !letter.is_ascii_alphabetic());
+        LOG_WORDS.contains(&bare)
+    };
+    is_frame || line.split_whitespace().take(4).any(has_level)
+}
+
+/// Cuts a line where a sentence ends: at a full stop before a blank, not inside `v1.2` or `a.rs`.
+fn sentences_in(line: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut letters = line.char_indices().peekable();
+    while let Some((place, letter)) = letters.next() {
+        let is_wide_end = matches!(letter, '。' | '！' | '？');
+        let is_end = matches!(letter, '.' | '!' | '?')
+            && letters.peek().is_none_or(|(_, next)| next.is_whitespace());
+        if is_wide_end || is_end {
+            let end = place + letter.len_utf8();
+            sentences.extend(line.get(start..end));
+            start = end;
+        }
+    }
+    sentences.extend(line.get(start..));
+    sentences
+}
+
+fn statement(sentence: &str) -> Option<Statement> {
+    let sentence = sentence.trim();
+    let is_question = sentence.ends_with(['?', '？', ':']);
+    if is_question || CODE_MARKS.iter().any(|mark| sentence.contains(mark)) {
+        return None;
+    }
+    let tokens = tokens_of(sentence);
+    let is_of_size = (TOKENS_MIN..=TOKENS_MAX).contains(&tokens.len());
+    let n_numbers = tokens.iter().filter(|token| token.has_digit()).count();
+    let is_open = tokens.first().is_some_and(|first| OPEN_WORDS.contains(&first.folded.as_str()));
+    let is_deed = tokens.iter().any(|token| DEED_WORDS.contains(&token.folded.as_str()));
+    (is_of_size && n_numbers <= NUMBERS_MAX && !is_open && !is_deed).then_some(Statement { tokens })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &[&str]) {
+        let found: Vec<String> = statements_in(text)
+            .iter()
+            .map(|statement| {
+                let words: Vec<&str> =
+                    statement.tokens.iter().map(|token| token.folded.as_str()).collect();
+                words.join(" ")
+            })
+            .collect();
+        assert_eq!(found, expect, "{text}");
+    }
+
+    #[test]
+    fn sentences_that_state_something_are_found() {
+        check(
+            "Hello. The billing service listens on port 8080. It uses v1.2.3 of tokio!",
+            &["the billing service listens on port 8080", "it uses v1.2.3 of tokio"],
+        );
+        check("- the staging host is a.example.com", &["the staging host is a.example.com"]);
+        check("服务端口是8080。", &["服 务 端 口 是 8080"]);
+    }
+
+    #[test]
+    fn questions_deeds_code_and_logs_state_nothing() {
+        for text in [
+            "Which port does the billing service use?",
+            "If the port is 8080 then stop here",
+            "I ran the migration twice on staging",
+            "All 45 tests are green in this crate",
+            "```\nthe port of billing is 8080\n```",
+            "    the port of billing is 8080",
+            "2026-01-01 ERROR the port 8080 is taken",
+            "at the module main line 80 of it",
+            "| the port | of billing | is 8080 |",
+            "let port_of_billing = 8080; // the port",
+            "1 2 3 4 5 6 7 8",
+        ] {
+            check(text, &[]);
+        }
+    }
+
+    #[test]
+    fn hostile_text_stays_small() {
+        assert!(statements_in(&"a b c d. ".repeat(100_000)).is_empty());
+        assert_eq!(statements_in(&"the port is big. ".repeat(100)).len(), STATEMENTS_MAX);
+    }
+}
