@@ -26,10 +26,11 @@ pub use index::shared::SharedIndex;
 pub use index::vectors::{DenseFound, DenseHit, Limits, VectorIndex};
 pub use index::words::contains_phrase;
 pub use index::{IndexSize, Made, MemoryIndex};
-pub use reader::{Interrupter, Reader};
+pub use reader::{Column, Interrupter, Reader};
 pub use record::{
-    Counts, Event, EventFilter, EventId, Filter, Inserted, KeyOrigin, Link, LinkKind, Memory,
-    MemoryId, MemoryNumber, Model, ModelNumber, ModelState, NewEvent, NewMemory, NewModel,
+    Attribute, AttributeNumber, AttributeRole, Counts, Event, EventFilter, EventId,
+    FILLER_CHARS_MAX, Filter, FormalityWeek, Inserted, KeyOrigin, Link, LinkKind, Memory, MemoryId,
+    MemoryNumber, Model, ModelNumber, ModelState, NewAttribute, NewEvent, NewMemory, NewModel,
     NewSetAside, Part, Pooling, Position, Receipt, ReceiptState, Role, SetAside, Severity,
     StepProgress, Strengthened, Tier, TurnIdentity,
 };

@@ -1,5 +1,7 @@
 //! Reads the store. Every question is answered from one connection that cannot write.
 
+mod attributes;
+mod chosen;
 mod filter;
 mod ledger;
 mod links;
@@ -18,6 +20,9 @@ use crate::files::{self, StorePaths};
 use crate::schema::{self, Progress};
 use crate::vault::{KeySource, Vault};
 
+pub use chosen::Column;
+#[cfg(test)]
+pub(crate) use chosen::chosen_sql;
 pub(crate) use filter::Clause;
 pub(crate) use memories::{memories_from, memory_of};
 

@@ -1,5 +1,6 @@
 //! The nouns of the store: what is kept, under which names, with which invariants.
 
+pub(crate) mod attribute;
 pub(crate) mod embedding;
 pub(crate) mod id;
 pub(crate) mod ledger;
@@ -9,6 +10,9 @@ pub(crate) mod named;
 pub(crate) mod number;
 pub(crate) mod step;
 
+pub use attribute::{
+    Attribute, AttributeNumber, AttributeRole, FILLER_CHARS_MAX, FormalityWeek, NewAttribute,
+};
 pub use embedding::{Model, ModelNumber, ModelState, NewModel, Part, Pooling};
 pub use id::{EventId, MemoryId, Position, TurnIdentity};
 pub use ledger::{
