@@ -3,6 +3,7 @@
 //! No sockets, no environment, no clock of its own: the time, the paths and the keys come in as
 //! values. Everything outside this crate goes through [`MemoryEngine`].
 
+mod attributes;
 mod bell;
 mod brief;
 mod engine;
