@@ -10,10 +10,12 @@ mod shapes;
 mod text;
 
 use iai_store::{AttributeRole, Memory, MemoryNumber, NewAttribute, NewMemory, Writing};
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::formality::Formality;
 use crate::organise::{Advance, Due, Effects, Shift, Step};
 
 pub(crate) use calendar::{month_of, weekday_of};
@@ -58,6 +60,16 @@ impl Step for Attributes {
             ("memories_read", came_in.len() as u64),
             ("attributes_given", n_given as u64),
         ])))
+    }
+}
+
+impl MemoryEngine {
+    /// Looks at what came in and was not looked at yet, now instead of soon: what it is about, and
+    /// how formal it is. Returns how many memories it was.
+    pub fn look_at_what_came_in(&self, now: Timestamp) -> Result<u64> {
+        let done = self.run_steps(&[&Attributes, &Formality], |_| true, &|| now)?;
+        let read = done.get(Attributes.name()).and_then(|effects| effects.get("memories_read"));
+        Ok(read.copied().unwrap_or(0))
     }
 }
 

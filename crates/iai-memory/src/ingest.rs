@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::attributes;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 
@@ -170,7 +171,12 @@ impl MemoryEngine {
             let reason = "the text is empty".to_owned();
             return Ok(CaptureAnswer { status: "skipped", record_id: None, reason });
         }
-        let inserted = self.remember(|writing| Ok(writing.insert(&captured(ask, now), now)?))?;
+        let new = captured(ask, now);
+        let inserted = self.remember(|writing| {
+            let inserted = writing.insert(&new, now)?;
+            attributes::give_at_once(writing, &new)?;
+            Ok(inserted)
+        })?;
         let tier = ask.tier.as_str();
         Ok(match inserted {
             Inserted::New(id) => CaptureAnswer {

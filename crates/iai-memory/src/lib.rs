@@ -7,13 +7,16 @@ mod attributes;
 mod bell;
 mod brief;
 mod engine;
+mod episodes;
 mod error;
 mod events;
+mod formality;
 mod index;
 mod ingest;
 mod meaning;
 mod organise;
 mod profile;
+mod projects;
 mod recall;
 mod relate;
 mod shelf;
@@ -21,8 +24,10 @@ mod topology;
 
 pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};
+pub use episodes::{Episode, EpisodesAnswer, EpisodesAsk};
 pub use error::MemoryError;
 pub use events::{EventsAnswer, EventsAsk};
+pub use formality::Camouflaging;
 pub use iai_embed::{
     EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert as convert_model,
 };
@@ -36,7 +41,7 @@ pub use organise::Asking;
 pub use profile::{KNOBS, Knob};
 pub use recall::{
     Certainty, CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk,
-    Timing, TimingUs,
+    TemporalAnswer, TemporalAsk, TextAnswer, TextAsk, Timing, TimingUs,
 };
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};

@@ -16,9 +16,10 @@ use crate::attributes::Attributes;
 use crate::bell::{Bell, Call};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::formality::Formality;
 
 /// The work there is, in the order it is done.
-static STEPS: &[&dyn Step] = &[&Attributes, &retention::Retention];
+static STEPS: &[&dyn Step] = &[&Attributes, &Formality, &retention::Retention];
 
 /// A load of turns goes first: the work begins when nothing came in for so long …
 const QUIET: Duration = Duration::from_millis(250);

@@ -95,6 +95,9 @@ impl Names {
         if raw.starts_with(['(', '[', '"', '“', '«', '„']) {
             self.end_run(harvest);
         }
+        if self.run_at_start && is_said_of_a_name(word) {
+            self.run_at_start = self.run.len() != 1;
+        }
         if first.is_uppercase() && !self.is_title && !self.is_bold && is_wordlike(bare) {
             if self.run.is_empty() {
                 self.run_at_start = self.at_start;
@@ -170,6 +173,11 @@ fn is_worth_a_look(word: &str) -> bool {
         && word.bytes().skip(1).next().is_some_and(|byte| byte.is_ascii_uppercase())
 }
 
+/// "Kafka is slow": what stands before is a name even at the beginning of a sentence.
+fn is_said_of_a_name(word: &str) -> bool {
+    matches!(word, "is" | "was" | "has" | "had" | "will" | "needs" | "uses" | "says" | "said")
+}
+
 /// Letters, perhaps with digits, hyphens or apostrophes inside.
 fn is_wordlike(word: &str) -> bool {
     word.chars().all(|c| c.is_alphanumeric() || "-'’&.".contains(c)) && !word.contains("..")
@@ -193,19 +201,21 @@ fn is_common(word: &str) -> bool {
 static COMMON: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     words(
         "a about according actually add after again all also although always am an and another \
-         any are as ask at avoid based be because before best both but by can check choose click \
-         cons consider could create das day dear der did die do does don each ein eine el en \
-         ensure every example explain fin finally first fix for from further generally get give \
-         go good great had has have he hello her here hey hi his how however i ich if il \
-         important in include instead is it its je just keep la last le les let like look los \
-         make many maybe me more most my name never new next no not note nous now of ok okay on \
-         once one only option or other our overall part please point pros put remember right run \
-         say see set she should show since so some sometimes sorry start step still such sure \
-         take tell thank thanks that the their then there these they third this those though \
-         through thus to today too try und under unfortunately until up update use using very \
-         want was we well were what when where whether which while who why will wir with without \
-         would write yeah yes yesterday yet you your в вы и как мы не но он она они по почему с \
-         что это я",
+         any anybody anyone anything are as ask at avoid based be because before best both but \
+         by can check choose click code cons consider could create das data day dear der did \
+         die do does don each ein eine el en ensure error every everybody everyone everything \
+         example explain file fin finally first fix for from further generally get give go good \
+         great had has have he hello her here hey hi his how however i ich if il important in \
+         include input instead is it its je just keep la last le les let like look los make \
+         many maybe me more most my name never new next no nobody none not note nothing nous \
+         now of ok okay on once one only option or other our output overall part please point \
+         pros put remember result results right run say see set she should show since so some \
+         somebody someone something sometimes sorry start step still such sure take tell test \
+         tests thank thanks that the their then there these they third this those though \
+         through thus to today too try und under unfortunately until up update use using \
+         version very want was we well were what when where whether which while who why will \
+         wir with without would write yeah yes yesterday yet you your в вы и как мы не но он \
+         она они по почему с что это я",
     )
 });
 
@@ -234,6 +244,7 @@ mod tests {
         check("The Heron service talks to Kafka", &["Heron", "Kafka"]);
         check("we moved to Berlin. Everything works", &["Berlin"]);
         check("I think I like it in May and on Monday", &[]);
+        check("Kafka is slow. Everything is broken. It was Heron", &["Heron", "Kafka"]);
         check("Deploy Kubernetes today", &["Deploy Kubernetes", "Kubernetes"]);
         check("мы спросили Анну Петрову о сервисе", &["Анну Петрову"]);
     }

@@ -7,6 +7,7 @@
 
 mod fixture;
 
+mod attributes;
 mod ingest;
 mod meaning;
 mod recall;

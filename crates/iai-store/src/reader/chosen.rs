@@ -25,15 +25,19 @@ pub enum Column {
     Places(Vec<u32>),
     /// Of one of these communities.
     Communities(Vec<u64>),
+    /// Nothing took its place.
+    Holding,
+    /// Something took its place.
+    Replaced,
 }
 
 /// Lists longer than this are cut: nobody means that many sessions or places.
 const NUMBERS_MAX: usize = 10_000;
 
 impl Reader {
-    /// Returns the memories a column means, the one said last first.
-    pub fn chosen(&self, column: &Column, limit: usize) -> Result<Vec<MemoryNumber>> {
-        let (sql, values) = chosen_sql(column);
+    /// Returns the memories that all columns mean, the one said last first.
+    pub fn chosen(&self, columns: &[Column], limit: usize) -> Result<Vec<MemoryNumber>> {
+        let (sql, values) = chosen_sql(columns);
         self.choose(&sql, values, limit, |statement, values| {
             statement.query_map(params_from_iter(values), |row| row.get(0))?.collect()
         })
@@ -93,19 +97,23 @@ impl Reader {
     }
 }
 
-/// The query for the memories a column means; the limit is bound last.
-pub(crate) fn chosen_sql(column: &Column) -> (String, Vec<Value>) {
-    let (condition, values) = condition(column);
+/// The query for the memories that all columns mean; the limit is bound last.
+pub(crate) fn chosen_sql(columns: &[Column]) -> (String, Vec<Value>) {
+    let (conditions, values): (Vec<String>, Vec<Vec<Value>>) =
+        columns.iter().map(condition).unzip();
     let sql = format!(
-        "SELECT m.number FROM memory m WHERE {condition}
-          ORDER BY m.turn_at_ms DESC, m.uuid LIMIT ?"
+        "SELECT m.number FROM memory m WHERE {}
+          ORDER BY m.turn_at_ms DESC, m.uuid LIMIT ?",
+        conditions.join(" AND ")
     );
-    (sql, values)
+    (sql, values.concat())
 }
 
 fn condition(column: &Column) -> (String, Vec<Value>) {
     match column {
         Column::Any => ("true".to_owned(), Vec::new()),
+        Column::Holding => ("m.valid_to_ms IS NULL".to_owned(), Vec::new()),
+        Column::Replaced => ("m.valid_to_ms IS NOT NULL".to_owned(), Vec::new()),
         // Written out, so that SQLite sees that the index of the few is enough.
         Column::Role(role) => (format!("m.role = '{role}'"), Vec::new()),
         Column::Tier(tier) if *tier == Tier::Episodic => (format!("m.tier = '{tier}'"), Vec::new()),

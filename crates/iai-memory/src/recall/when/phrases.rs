@@ -142,7 +142,7 @@ fn relative(words: &[Word], today: Date) -> Option<Said> {
     match lower.as_slice() {
         ["today" | "tonight" | "heute" | "hoy" | "сегодня", ..] => one(Some(today), 1),
         ["aujourd", "hui", ..]
-        | ["this" | "diesen" | "heute", "morning" | "afternoon" | "evening" | "morgen", ..]
+        | ["this", "morning" | "afternoon" | "evening", ..]
         | ["ce", "matin" | "soir", ..]
         | ["esta", "mañana" | "tarde", ..] => one(Some(today), 2),
         ["last", "night", ..] => Some((Days::between(today.yesterday().ok()?, today)?, 2)),

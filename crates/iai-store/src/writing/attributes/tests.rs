@@ -134,14 +134,20 @@ fn columns_choose_memories_newest_first_and_use_an_index() {
         (Column::Places(vec![1]), vec![1], "memory_by_place"),
         (Column::Places(vec![]), vec![], ""),
         (Column::Communities(vec![7]), vec![], "memory_by_community"),
+        (Column::Holding, vec![4, 3, 2, 1], "memory_newest"),
+        (Column::Replaced, vec![], "memory_ended"),
     ] {
         let reader = store.read();
-        let chosen: Vec<u32> =
-            reader.chosen(&column, 9).unwrap().into_iter().map(MemoryNumber::get).collect();
+        let chosen: Vec<u32> = reader
+            .chosen(std::slice::from_ref(&column), 9)
+            .unwrap()
+            .into_iter()
+            .map(MemoryNumber::get)
+            .collect();
         assert_eq!(chosen, expect, "{column:?}");
         assert_eq!(reader.count_chosen(&column, 9).unwrap(), expect.len() as u64);
         assert_eq!(reader.count_chosen(&column, 1).unwrap(), expect.len().min(1) as u64);
-        let (sql, mut values) = crate::reader::chosen_sql(&column);
+        let (sql, mut values) = crate::reader::chosen_sql(std::slice::from_ref(&column));
         values.push(9.into());
         let explained: String = reader
             .run("explaining", |c| {
@@ -152,6 +158,8 @@ fn columns_choose_memories_newest_first_and_use_an_index() {
             .unwrap();
         assert!(explained.contains(plan), "{column:?}: {explained}");
     }
+    let both = [Column::Said(0, 2000), Column::Places(vec![2])];
+    assert_eq!(store.read().chosen(&both, 9).unwrap(), [number(3), number(2)]);
     let places = store.read().places().unwrap();
     assert_eq!(places, [(1, "/work/house".to_owned()), (2, "/work/garden".to_owned())]);
     assert_eq!(store.read().sessions_of_host("right", 9).unwrap(), [2]);
