@@ -1,6 +1,6 @@
 //! The MCP process: what a host speaks to over stdio.
 //!
-//! It knows the protocol and the words of the twelve tools. What a tool does is the daemon's
+//! It knows the protocol and the words of the tools. What a tool does is the daemon's
 //! business, reached through `client`; this room neither opens the store nor starts a daemon.
 
 mod server;

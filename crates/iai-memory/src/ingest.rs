@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::attributes;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 
@@ -176,7 +177,11 @@ impl MemoryEngine {
             return Ok(CaptureAnswer { status: "skipped", record_id: None, reason });
         }
         let new = captured(ask, now);
-        let inserted = self.remember(|writing| Ok(writing.insert(&new, now)?))?;
+        let inserted = self.remember(|writing| {
+            let inserted = writing.insert(&new, now)?;
+            attributes::give_at_once(writing, &new)?;
+            Ok(inserted)
+        })?;
         if let Inserted::New(id) = inserted {
             self.after_saying(id, now);
             drop(self.note_used(&[new], now));

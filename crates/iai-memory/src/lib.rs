@@ -3,17 +3,21 @@
 //! No sockets, no environment, no clock of its own: the time, the paths and the keys come in as
 //! values. Everything outside this crate goes through [`MemoryEngine`].
 
+mod attributes;
 mod bell;
 mod brief;
 mod engine;
+mod episodes;
 mod error;
 mod events;
+mod formality;
 mod index;
 mod ingest;
 mod links;
 mod meaning;
 mod organise;
 mod profile;
+mod projects;
 mod recall;
 mod relate;
 mod shelf;
@@ -23,8 +27,10 @@ mod trial;
 
 pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};
+pub use episodes::{Episode, EpisodesAnswer, EpisodesAsk};
 pub use error::MemoryError;
 pub use events::{EventsAnswer, EventsAsk};
+pub use formality::Camouflaging;
 pub use iai_embed::{
     EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert as convert_model,
 };
@@ -38,7 +44,7 @@ pub use organise::Asking;
 pub use profile::{KNOBS, Knob};
 pub use recall::{
     Certainty, CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk,
-    Timing, TimingUs,
+    TemporalAnswer, TemporalAsk, TextAnswer, TextAsk, Timing, TimingUs,
 };
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};

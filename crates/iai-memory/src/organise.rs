@@ -12,14 +12,17 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::attributes::Attributes;
 use crate::bell::{Bell, Call};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::formality::Formality;
 use crate::links::{FadingLinks, SimilarLinks};
 use crate::relate::Disputes;
 
 /// The work there is, in the order it is done.
-static STEPS: &[&dyn Step] = &[&Disputes, &retention::Retention, &SimilarLinks, &FadingLinks];
+static STEPS: &[&dyn Step] =
+    &[&Attributes, &Formality, &Disputes, &retention::Retention, &SimilarLinks, &FadingLinks];
 
 /// A load of turns goes first: the work begins when nothing came in for so long …
 const QUIET: Duration = Duration::from_millis(250);

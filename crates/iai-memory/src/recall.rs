@@ -1,13 +1,17 @@
 //! Recall, in reading order: cue → candidates → rank → pack.
 
 mod age;
+mod anchor;
 mod candidates;
 mod corrections;
 mod cue;
 mod linked;
+mod listing;
 mod pack;
 mod rank;
 mod structural;
+mod temporal;
+mod text;
 mod when;
 
 use std::time::{Duration, Instant};
@@ -19,6 +23,8 @@ use serde_json::Value;
 
 pub use cue::CueMode;
 pub use structural::{StructuralAnswer, StructuralAsk};
+pub use temporal::{TemporalAnswer, TemporalAsk};
+pub use text::{TextAnswer, TextAsk};
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -195,25 +201,33 @@ impl MemoryEngine {
     /// Returns the memories that answer the cue, best first, within the budget.
     pub fn recall(&self, ask: &RecallAsk, now: Timestamp) -> Result<RecallAnswer> {
         let now = ask.as_of.unwrap_or(now);
-        let cue = Cue::understand(&ask.cue, now);
+        let mut cue = Cue::understand(&ask.cue, now);
         if cue.is_trivial() {
             return Ok(pack::nothing(&cue, "retrieval_skipped", "the cue asks for nothing"));
         }
+        if cue.days.is_none() {
+            cue.days = self.days_beside_what_happened(&cue.text, ask.project.as_deref(), now)?;
+        }
+        self.recall_cue(&cue, ask, now)
+    }
+
+    /// Returns the memories that answer a cue that was understood.
+    fn recall_cue(&self, cue: &Cue, ask: &RecallAsk, now: Timestamp) -> Result<RecallAnswer> {
         let begun = Instant::now();
         // Before a reader is taken: loading needs one too, and without a daemon there is only one.
         self.load_index()?;
         let (answer, dispute) = self.read(|reader| {
-            let found = candidates::find(self, reader, &cue, ask, now)?;
+            let found = candidates::find(self, reader, cue, ask, now)?;
             if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {
                 let text = "nothing is known about this";
-                return Ok((pack::nothing(&cue, "low_confidence", text), None));
+                return Ok((pack::nothing(cue, "low_confidence", text), None));
             }
             let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted);
-            let mut ranked = rank::rank(reader, &cue, &found, now, room.n_hits_max())?;
+            let mut ranked = rank::rank(reader, cue, &found, now, room.n_hits_max())?;
             linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
             let beside = corrections::order(reader, &found.corrections, &mut ranked, now)?;
             let hints = hints(&found, beside.dispute.as_ref());
-            let mut answer = pack::pack(&cue, ranked, beside.anti_hits, room, hints);
+            let mut answer = pack::pack(cue, ranked, beside.anti_hits, room, hints);
             answer.timing_us = (ask.timing == Timing::Told).then(|| TimingUs {
                 embedding: micros(found.embedding),
                 all: micros(begun.elapsed()),

@@ -26,10 +26,11 @@ pub use index::shared::SharedIndex;
 pub use index::vectors::{DenseFound, DenseHit, Limits, VectorIndex};
 pub use index::words::contains_phrase;
 pub use index::{IndexSize, Made, MemoryIndex};
-pub use reader::{Interrupter, Reader};
+pub use reader::{Column, Interrupter, Reader};
 pub use record::{
-    Correction, Counts, Difference, Dispute, Event, EventFilter, EventId, Filter, Inserted,
-    KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber, Model, ModelNumber, ModelState,
+    Attribute, AttributeNumber, AttributeRole, Correction, Counts, Difference, Dispute, Event,
+    EventFilter, EventId, FILLER_CHARS_MAX, Filter, FormalityWeek, Inserted, KeyOrigin, Link,
+    LinkKind, Memory, MemoryId, MemoryNumber, Model, ModelNumber, ModelState, NewAttribute,
     NewDispute, NewEvent, NewMemory, NewModel, NewSetAside, Part, Pooling, Position, Receipt,
     ReceiptState, Role, SetAside, Settlement, Severity, StepProgress, Strengthened, Tier,
     TurnIdentity, WEIGHT_MIN,

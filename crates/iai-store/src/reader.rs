@@ -1,5 +1,7 @@
 //! Reads the store. Every question is answered from one connection that cannot write.
 
+mod attributes;
+mod chosen;
 mod disputes;
 mod filter;
 mod ledger;
@@ -19,6 +21,9 @@ use crate::files::{self, StorePaths};
 use crate::schema::{self, Progress};
 use crate::vault::{KeySource, Vault};
 
+pub use chosen::Column;
+#[cfg(test)]
+pub(crate) use chosen::chosen_sql;
 pub(crate) use filter::Clause;
 pub(crate) use memories::{memories_from, memory_of};
 

@@ -1,5 +1,6 @@
 //! The nouns of the store: what is kept, under which names, with which invariants.
 
+pub(crate) mod attribute;
 pub(crate) mod dispute;
 pub(crate) mod embedding;
 pub(crate) mod id;
@@ -10,6 +11,9 @@ pub(crate) mod named;
 pub(crate) mod number;
 pub(crate) mod step;
 
+pub use attribute::{
+    Attribute, AttributeNumber, AttributeRole, FILLER_CHARS_MAX, FormalityWeek, NewAttribute,
+};
 pub use dispute::{Difference, Dispute, NewDispute, Settlement};
 pub use embedding::{Model, ModelNumber, ModelState, NewModel, Part, Pooling};
 pub use id::{EventId, MemoryId, Position, TurnIdentity};

@@ -1,5 +1,6 @@
 //! Writes inside one transaction: memories, links, and everything kept beside them.
 
+mod attributes;
 mod disputes;
 mod ledger;
 mod links;

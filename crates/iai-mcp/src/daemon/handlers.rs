@@ -2,12 +2,13 @@
 //!
 //! Knows neither sockets nor threads, so that a client may use it read-only while no daemon runs.
 
+mod looking;
 mod parameters;
 pub(super) mod turns;
 
 use iai_memory::{
     BriefAsk, CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role,
-    ShelfFilter, StructuralAsk, Tier, Timing,
+    ShelfFilter, Tier, Timing,
 };
 use iai_wire::code;
 use jiff::Timestamp;
@@ -19,7 +20,6 @@ use crate::fields::Fields as _;
 use parameters::Parameters;
 
 const RECALL_BUDGET: u64 = 1500;
-const STRUCTURAL_BUDGET: u64 = 2000;
 const BUDGET_MAX: u64 = 100_000;
 const EVENTS_LIMIT: u64 = 100;
 const LIST_LIMIT: u64 = 20;
@@ -64,7 +64,10 @@ pub(crate) fn answer(
     let given = Parameters::new(parameters)?;
     match method {
         "memory_recall" => recall(engine, &given, now),
-        "memory_recall_structural" => recall_structural(engine, &given, now),
+        "memory_recall_structural" => looking::structural(engine, &given, now),
+        "memory_temporal_recall" => looking::temporal(engine, &given, now),
+        "text_search" => looking::text(engine, &given, now),
+        "episodes_recent" => looking::episodes(engine, &given),
         "memory_reinforce" => reply(engine.reinforce(&given.texts("ids")?, &session(&given)?, now)),
         "memory_contradict" => contradict(engine, secrets, &given, now),
         "memory_capture" => capture(engine, secrets, &given, now),
@@ -97,7 +100,7 @@ pub(crate) fn answer(
         "memory_consolidate" => Ok(nothing_consolidated()),
         "curiosity_pending" => Ok(json!({"questions": [], "count": 0})),
         "schema_list" => Ok(json!({"schemas": [], "total": 0})),
-        "camouflaging_status" => camouflaging(engine),
+        "camouflaging_status" => looking::camouflaging(engine, &given),
         _ => Err(Failure::new(code::UNKNOWN_METHOD, format!("unknown method '{method}'"))),
     }
 }
@@ -145,19 +148,6 @@ fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Resu
         n_hits_wanted: given.optional_count("n_hits_max")?,
     };
     reply(engine.recall(&ask, now))
-}
-
-fn recall_structural(
-    engine: &MemoryEngine,
-    given: &Parameters<'_>,
-    now: Timestamp,
-) -> Result<Value, Failure> {
-    let ask = StructuralAsk {
-        structure_query: given.text_map("structure_query")?,
-        budget_tokens: given.count("budget_tokens", STRUCTURAL_BUDGET)?.min(BUDGET_MAX),
-        n_hits_max: usize::try_from(given.count("max_records", BUDGET_MAX)?).unwrap_or(usize::MAX),
-    };
-    reply(engine.recall_structural(&ask, now))
 }
 
 fn contradict(
@@ -255,18 +245,6 @@ fn nothing_consolidated() -> Value {
         "decay_result": {"decayed": 0, "pruned": 0},
         "schema_candidates": [],
     })
-}
-
-/// No formality is measured yet, so there are no samples to detect anything in.
-fn camouflaging(engine: &MemoryEngine) -> Result<Value, Failure> {
-    let knob = engine.profile_knob("camouflaging_relaxation")?;
-    Ok(json!({
-        "detected": false,
-        "trajectory_slope": 0.0,
-        "current_mean": 0.0,
-        "sample_count": 0,
-        "camouflaging_relaxation": knob.at("value"),
-    }))
 }
 
 fn session(given: &Parameters<'_>) -> Result<String, Failure> {

@@ -5,14 +5,17 @@
 
 use std::ops::RangeInclusive;
 
-use jiff::Timestamp;
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 /// How much of a wrong value is repeated in a refusal: enough to recognise it, too little to leak a
 /// text.
 const GIVEN_CHARS_MAX: usize = 40;
+
+/// From the first to the last millisecond of a day.
+const DAY_BUT_A_MOMENT: SignedDuration = SignedDuration::from_millis(24 * 3_600_000 - 1);
 
 /// Why a call was not made or not answered: one sentence, without a final full stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +130,13 @@ impl Arguments {
     /// An ISO 8601 time, if given, as UTC. Without an offset it is taken as UTC.
     pub(super) fn time(&mut self, name: &'static str) -> Result<Option<Timestamp>, Refusal> {
         self.optional(name, "an ISO 8601 time such as 2026-11-02T09:00:00Z", as_time)
+    }
+
+    /// The same as an end: of a bare date, its last moment is meant.
+    pub(super) fn last_moment(&mut self, name: &'static str) -> Result<Option<Timestamp>, Refusal> {
+        let is_date = self.left.get(name).and_then(Value::as_str).is_some_and(is_bare_date);
+        let time = self.time(name)?;
+        Ok(time.map(|time| if is_date { time + DAY_BUT_A_MOMENT } else { time }))
     }
 
     /// An object whose values are strings, empty if not given.
@@ -252,6 +262,10 @@ fn as_uuid(value: &Value) -> Option<String> {
     let has_shape = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]);
     let is_hex = groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_hexdigit()));
     (has_shape && is_hex).then(|| text.to_ascii_lowercase())
+}
+
+fn is_bare_date(text: &str) -> bool {
+    text.trim().parse::<Date>().is_ok() && !text.contains(['T', 't', ':'])
 }
 
 fn as_time(value: &Value) -> Option<Timestamp> {

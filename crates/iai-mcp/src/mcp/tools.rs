@@ -1,10 +1,11 @@
-//! The twelve tools, in the order hosts see them, and what every one of them has in common.
+//! The tools, in the order hosts see them: the twelve of the contract, then three that only read,, and what every one of them has in common.
 //!
 //! A tool is data: its words, the shape of what goes in and comes out, how arguments become a call
 //! to the daemon, and how the result reads as text. One file each; no tool knows the protocol.
 
 mod camouflaging_status;
 mod curiosity_pending;
+mod episodes_recent;
 mod events_query;
 mod memory_capture;
 mod memory_consolidate;
@@ -12,6 +13,8 @@ mod memory_contradict;
 mod memory_recall;
 mod memory_recall_structural;
 mod memory_reinforce;
+mod memory_search;
+mod memory_temporal_recall;
 mod profile_get_set;
 mod schema_list;
 mod topology;
@@ -24,7 +27,7 @@ use serde_json::{Map, Value, json};
 use super::arguments::{Arguments, Refusal};
 
 /// The order is part of the contract: hosts cache the list and users read it.
-static TOOLS: [&Tool; 12] = [
+static TOOLS: [&Tool; 15] = [
     &memory_recall::TOOL,
     &memory_recall_structural::TOOL,
     &memory_reinforce::TOOL,
@@ -37,6 +40,9 @@ static TOOLS: [&Tool; 12] = [
     &events_query::TOOL,
     &topology::TOOL,
     &camouflaging_status::TOOL,
+    &memory_temporal_recall::TOOL,
+    &memory_search::TOOL,
+    &episodes_recent::TOOL,
 ];
 
 /// Lines of one list in a text block; the structured result has them all.
@@ -44,6 +50,9 @@ const LINES_MAX: usize = 100;
 
 /// How much of an unknown tool's name is repeated.
 const NAME_SHOWN_CHARS_MAX: usize = 64;
+
+/// Longest name of a project we pass on.
+const PROJECT_CHARS_MAX: usize = 1024;
 
 /// Longest session id we pass on.
 const SESSION_ID_CHARS_MAX: usize = 128;
@@ -137,7 +146,7 @@ impl Tool {
     fn listed(&self) -> ListedTool {
         ListedTool::new(self.name, self.description, Arc::new(self.parameters.closed()))
             .with_title(self.title)
-            .with_raw_output_schema(Arc::new(self.result.open()))
+            .with_raw_output_schema(Arc::new(self.result.listed()))
             .with_annotations(self.effect.annotations())
     }
 }
@@ -165,6 +174,17 @@ impl Shape {
         schema
     }
 
+    /// For the list, which every session pays for: fields that are always there, and those a client
+    /// would guess wrong because they may be null or hold one of a few words.
+    fn listed(&self) -> Map<String, Value> {
+        let mut schema = Value::Object(self.open());
+        leave_out_the_obvious(&mut schema);
+        match schema {
+            Value::Object(schema) => schema,
+            _ => Map::new(),
+        }
+    }
+
     /// For results: a newer daemon may add fields, and any answer may carry `degraded`.
     fn open(&self) -> Map<String, Value> {
         let mut schema = Map::new();
@@ -174,6 +194,23 @@ impl Shape {
             schema.insert("required".to_owned(), json!(self.required));
         }
         schema
+    }
+}
+
+fn leave_out_the_obvious(schema: &mut Value) {
+    let required = schema["required"].clone();
+    let is_required = |name: &str| {
+        required.as_array().is_some_and(|names| names.iter().any(|known| known == name))
+    };
+    let is_plain = |field: &Value| {
+        field["type"].is_string() && field.as_object().is_some_and(|field| field.len() == 1)
+    };
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.retain(|name, field| is_required(name) || !is_plain(field));
+        properties.values_mut().for_each(leave_out_the_obvious);
+    }
+    if let Some(items) = schema.get_mut("items") {
+        leave_out_the_obvious(items);
     }
 }
 
@@ -280,13 +317,14 @@ pub(super) mod tests {
         let names: Vec<_> = list().into_iter().map(|tool| tool.name).collect();
         let expect = "memory_recall memory_recall_structural memory_reinforce memory_contradict \
             memory_capture memory_consolidate profile_get_set curiosity_pending schema_list \
-            events_query topology camouflaging_status";
+            events_query topology camouflaging_status memory_temporal_recall memory_search \
+            episodes_recent";
         assert_eq!(names.join(" "), expect);
     }
 
     #[test]
     fn the_list_fits_its_budget() {
-        const LIST_CHARS_MAX: usize = 9_000;
+        const LIST_CHARS_MAX: usize = 9_850;
         let listed = json!({ "tools": list() }).to_string();
         assert!(listed.len() <= LIST_CHARS_MAX, "tools/list has {} characters", listed.len());
     }
@@ -376,7 +414,7 @@ pub(super) mod tests {
     fn an_unknown_tool_is_answered_with_the_known_ones() {
         let Err(Refusal(sentence)) = find("memory_forget") else { panic!("there is no such tool") };
         assert!(sentence.starts_with("unknown tool memory_forget; the tools are memory_recall, "));
-        assert!(sentence.ends_with("camouflaging_status"));
+        assert!(sentence.ends_with("episodes_recent"));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! The twelve tools through the MCP process, answered by a real daemon.
+//! The tools through the MCP process, answered by a real daemon.
 
 use serde_json::{Value, json};
 
 use crate::support::{Mcp, Sandbox};
 
-const TOOLS: [&str; 12] = [
+const TOOLS: [&str; 15] = [
     "memory_recall",
     "memory_recall_structural",
     "memory_reinforce",
@@ -17,6 +17,9 @@ const TOOLS: [&str; 12] = [
     "events_query",
     "topology",
     "camouflaging_status",
+    "memory_temporal_recall",
+    "memory_search",
+    "episodes_recent",
 ];
 
 fn capture(mcp: &mut Mcp, text: &str) -> String {
@@ -113,6 +116,12 @@ fn every_answer_fits_its_declared_schema() {
         ("events_query", json!({"kind": "s4_contradiction"})),
         ("topology", json!({})),
         ("camouflaging_status", json!({})),
+        ("memory_temporal_recall", json!({"phrase": "today"})),
+        ("memory_temporal_recall", json!({"cue": "launch", "from": "2026-01-01"})),
+        ("memory_search", json!({"text": "harbour hall"})),
+        ("memory_search", json!({"text": "no such words"})),
+        ("episodes_recent", json!({})),
+        ("memory_recall_structural", json!({"structure_query": {}})),
     ];
     for (name, arguments) in calls {
         let result = mcp.tool(name, arguments);
@@ -235,6 +244,11 @@ fn wrong_arguments_get_a_sentence_and_the_process_lives() {
         ("events_query", json!({"kind": "secrets"}), "kind"),
         ("events_query", json!({"kind": "llm_health", "since": "yesterday"}), "since"),
         ("profile_get_set", json!({"operation": "burn"}), "operation"),
+        ("memory_temporal_recall", json!({"phrase": "whenever"}), "phrase"),
+        ("memory_temporal_recall", json!({}), "phrase"),
+        ("memory_search", json!({"text": " "}), "text"),
+        ("episodes_recent", json!({"before": "soon"}), "before"),
+        ("memory_recall_structural", json!({"structure_query": {"WHEN": "soon"}}), "WHEN"),
         ("no_such_tool", json!({}), "no_such_tool"),
     ] {
         let result = mcp.tool(name, arguments);
@@ -266,7 +280,7 @@ fn every_protocol_revision_is_spoken() {
     let discovered = stateless.request("server/discover", &meta);
     assert!(discovered["result"]["capabilities"]["tools"].is_object(), "{discovered}");
     let listed = stateless.request("tools/list", &meta);
-    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 12);
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), TOOLS.len());
 }
 
 #[test]

@@ -133,6 +133,7 @@ fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {
             CueMode::Concept => Vec::new(),
         },
         project: ask.project.clone(),
+        said_ms: cue.said_ms,
         ..Scope::default()
     }
 }

@@ -66,8 +66,10 @@ pub(crate) struct Cue {
     pub(crate) text: String,
     /// What the index is asked for, as written: it folds and splits on its own.
     pub(crate) terms: Vec<String>,
-    /// The days it speaks of.
+    /// The days it speaks of: what was said then gains.
     pub(crate) days: Option<Days>,
+    /// The times it is about, in milliseconds since 1970: nothing else is found.
+    pub(crate) said_ms: Option<(i64, i64)>,
     /// The words to look for, lower case, each once, in order.
     pub(crate) words: Vec<String>,
     /// Words that must stand together, from quotation marks.
@@ -93,6 +95,7 @@ impl Cue {
             is_small_talk: words.is_empty() || SMALL_TALK.contains(&bare),
             terms: terms_of(&text),
             days: Days::named_in(&text, asked_at),
+            said_ms: None,
             words,
             phrases,
             text,

@@ -175,7 +175,7 @@ fn keep_hints_about_hits(answer: &mut RecallAnswer) {
 }
 
 /// Shows the part of a long text around the first word that matched.
-fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<Hit> {
+pub(super) fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<Hit> {
     let text = std::mem::take(&mut hit.literal_surface);
     let total = text.chars().count();
     hit.excerpt = Some(Excerpt { start: total, end: total, total });
@@ -196,11 +196,11 @@ fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<Hit> {
 }
 
 /// What a hit adds to the answer: its JSON, its line in the text block, its id in the trace.
-fn cost(hit: &Hit) -> usize {
+pub(super) fn cost(hit: &Hit) -> usize {
     n_chars(hit) + n_chars(&hit.literal_surface) + LINE_CHARS
 }
 
-fn n_chars(value: &impl serde::Serialize) -> usize {
+pub(super) fn n_chars(value: &impl serde::Serialize) -> usize {
     serde_json::to_string(value).map_or(0, |json| json.chars().count())
 }
 

@@ -1,33 +1,50 @@
-//! Recall by attributes instead of words: role, tier, project, session, language.
+//! Recall by what is known about a memory instead of by what it says: roles and their fillers.
+//!
+//! Every role is answered by an index of its own and never by reading all memories. Candidates come
+//! from the rarest roles, at most as many as the asker allows; each is then tested for every role.
+//! A score is the share of what the matched roles tell (their inverse document frequency), so that
+//! a partial match ranks lower, and what shares only common roles is not an answer.
+
+mod evidence;
+mod roles;
 
 use std::collections::BTreeMap;
-use std::str::FromStr as _;
 
-use iai_store::{Filter, MemoryId, Role, Tier};
+use iai_store::{MemoryId, MemoryNumber};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::cue::Cue;
+use super::listing::{self, Spending};
 use super::{HITS_MAX, Hit, whole_hit};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use evidence::{Candidate, Question};
 
-const CHARS_PER_TOKEN: usize = 4;
+/// Candidates that are tested when the asker names no number.
+const CANDIDATES: usize = 5_000;
+/// Candidates that are tested at most.
+const CANDIDATES_MAX: usize = 50_000;
+/// Roles that are looked at.
+const ROLES_MAX: usize = 32;
+/// What an outdated memory keeps of its score.
+const STALE_FACTOR: f64 = 0.5;
 
 /// What is asked.
 #[derive(Debug, Clone)]
 pub struct StructuralAsk {
-    /// Attribute → value, for example `TIER` → `semantic`.
+    /// Role → filler, for example `ENTITY` → `Kafka`; roles in any case.
     pub structure_query: BTreeMap<String, String>,
     /// What the hits may cost, at four characters a token.
     pub budget_tokens: u64,
-    /// At most this many hits.
-    pub n_hits_max: usize,
+    /// How many memories may be tested, 1 to 50,000; 0 means 5,000.
+    pub n_candidates_max: usize,
 }
 
 /// The answer.
 #[derive(Debug, Serialize)]
 pub struct StructuralAnswer {
-    /// Memories that have every attribute, newest first.
+    /// Memories by how much of what was asked they have, then newest first.
     pub hits: Vec<Hit>,
     /// Always empty.
     pub anti_hits: Vec<Hit>,
@@ -35,13 +52,12 @@ pub struct StructuralAnswer {
     pub activation_trace: Vec<MemoryId>,
     /// What the hits cost.
     pub budget_used: u64,
-    /// How many attributes were asked for.
+    /// How many roles were asked for.
     pub structural_query_size: u64,
 }
 
 impl MemoryEngine {
-    /// Returns the memories that have every attribute asked for. An attribute nobody knows matches
-    /// nothing.
+    /// Returns the memories that have the roles asked for.
     pub fn recall_structural(
         &self,
         ask: &StructuralAsk,
@@ -54,45 +70,43 @@ impl MemoryEngine {
             budget_used: 0,
             structural_query_size: ask.structure_query.len() as u64,
         };
-        let Some(filter) = filter_of(&ask.structure_query) else { return Ok(answer) };
-        let budget = usize::try_from(ask.budget_tokens).unwrap_or(usize::MAX);
-        let budget = budget.saturating_mul(CHARS_PER_TOKEN);
-        let names: Vec<&str> = ask.structure_query.keys().map(String::as_str).collect();
-        let reason = format!("has {}", names.join(", "));
-        let mut used = 0;
-        for memory in
-            self.read(|reader| Ok(reader.newest(&filter, HITS_MAX.min(ask.n_hits_max))?))?
-        {
-            let hit = whole_hit(&memory, 1.0, reason.clone(), now);
-            let cost = serde_json::to_string(&hit).map_or(0, |json| json.chars().count());
-            if answer.hits.is_empty() || used + cost <= budget {
-                used += cost;
-                answer.hits.push(hit);
-            }
+        if ask.structure_query.is_empty() {
+            return Ok(answer);
         }
-        answer.budget_used = used.div_ceil(CHARS_PER_TOKEN) as u64;
+        self.load_index()?;
+        let n_candidates_max = match ask.n_candidates_max {
+            0 => CANDIDATES,
+            n => n.min(CANDIDATES_MAX),
+        };
+        let mut wanted = Vec::new();
+        for (role, filler) in ask.structure_query.iter().take(ROLES_MAX) {
+            wanted.push(self.wanted(role, filler, now)?);
+        }
+        let hits = self.read(|reader| {
+            let question = Question::of(self, reader, wanted)?;
+            let mut candidates = question.candidates(n_candidates_max)?;
+            put_in_order(&mut candidates);
+            let numbers: Vec<MemoryNumber> =
+                candidates.iter().take(HITS_MAX).map(|candidate| candidate.number).collect();
+            let memories = reader.numbered(&numbers)?.into_iter();
+            let hits = memories.zip(&candidates).map(|((_, memory), candidate)| {
+                whole_hit(&memory, candidate.score, question.reason(candidate), now)
+            });
+            Ok(hits.collect())
+        })?;
+        let words: Vec<&str> = ask.structure_query.values().map(String::as_str).collect();
+        let cue = Cue::understand(&words.join(" "), now);
+        let listed = listing::list(&cue, hits, ask.budget_tokens, Spending::Whole);
+        answer.hits = listed.hits;
+        answer.budget_used = listed.budget_used;
         Ok(answer)
     }
 }
 
-/// Returns `None` when nothing can match: no attribute, an unknown one, or a value that does not
-/// exist.
-fn filter_of(query: &BTreeMap<String, String>) -> Option<Filter> {
-    if query.is_empty() {
-        return None;
-    }
-    let mut filter = Filter::default();
-    for (name, value) in query {
-        match name.to_uppercase().as_str() {
-            "ROLE" | "WHO" | "ACTOR" => {
-                filter.roles = vec![Role::from_str(&value.to_lowercase()).ok()?];
-            }
-            "TIER" => filter.tiers = vec![Tier::from_str(&value.to_lowercase()).ok()?],
-            "PROJECT" => filter.project = Some(value.clone()),
-            "SESSION_ID" => filter.session = Some(value.clone()),
-            "LANG" => filter.language = Some(value.clone()),
-            _ => return None,
-        }
-    }
-    Some(filter)
+/// The best first, then the newest.
+fn put_in_order(candidates: &mut [Candidate]) {
+    candidates.sort_by(|a, b| {
+        let by_score = b.score.total_cmp(&a.score);
+        by_score.then(b.turn_at_ms.cmp(&a.turn_at_ms)).then(b.number.cmp(&a.number))
+    });
 }

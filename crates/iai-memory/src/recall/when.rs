@@ -1,12 +1,21 @@
-//! Date expressions in a cue ("last Tuesday", "two weeks ago", "in March 2025") as a span of days,
-//! seen from the time of asking.
+//! Date expressions in a cue ("last Tuesday", "vor zwei Wochen", "between May and July") as a span
+//! of days, seen from the time of asking.
 //!
-//! English words and ISO dates only; a cue without any of them has no span, and nothing changes.
+//! English, German, French, Spanish, Russian and ISO dates; days are those of UTC. A cue without any
+//! of them has no span, and nothing changes. Words that are mostly something else ("may", "march",
+//! "second", "sun") are dates only where nothing else fits.
 
-use jiff::civil::{Date, Weekday};
-use jiff::{Span, Timestamp, ToSpan as _};
+mod phrases;
+mod words;
 
-use super::cue::words_of_in_order;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
+
+use words::{Word, cut};
+
+/// Before this day nobody stored anything.
+const FIRST_DAY: Date = Date::constant(1970, 1, 1);
 
 /// Days a cue speaks of: the first and the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,54 +24,41 @@ pub(crate) struct Days {
     pub(crate) last: Date,
 }
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-const WEEKDAYS: [(&str, Weekday); 7] = [
-    ("monday", Weekday::Monday),
-    ("tuesday", Weekday::Tuesday),
-    ("wednesday", Weekday::Wednesday),
-    ("thursday", Weekday::Thursday),
-    ("friday", Weekday::Friday),
-    ("saturday", Weekday::Saturday),
-    ("sunday", Weekday::Sunday),
-];
-const NUMBERS: [&str; 13] = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve",
-];
-/// "A hundred years ago" is no date anybody stored a turn on.
-const COUNT_MAX: i64 = 400;
-
 impl Days {
     /// Returns the days the text speaks of, or nothing when it names none.
     pub(crate) fn named_in(text: &str, asked_at: Timestamp) -> Option<Self> {
-        let today = asked_at.to_zoned(jiff::tz::TimeZone::UTC).date();
-        let words = words_of_in_order(text);
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        (0..words.len()).find_map(|at| {
-            let words = words.get(at..)?;
-            iso_date(words)
-                .or_else(|| ago(words, today))
-                .or_else(|| relative(words, today))
-                .or_else(|| month_and_day(words, today))
-        })
+        let (words, today) = (cut(text), day_of(asked_at));
+        (0..words.len()).find_map(|at| phrases::span(words.get(at..)?, today))
+    }
+
+    /// Returns the days that are meant by a text that is nothing but a time: a date, a month, a
+    /// range such as `2026-05-01..2026-05-31` with one side open if need be, or words.
+    pub(crate) fn meant_by(text: &str, asked_at: Timestamp) -> Option<Self> {
+        let today = day_of(asked_at);
+        if let Some((from, to)) = text.split_once("..") {
+            let side = |text: &str, open: Date| match text.trim() {
+                "" => Some(Self::one(open)),
+                text => Self::meant_by(text, asked_at),
+            };
+            let (from, to) = (side(from, FIRST_DAY)?, side(to, today)?);
+            return Self::between(from.first, to.last);
+        }
+        let words = cut(text);
+        let whole = phrases::point(&words, today).filter(|(_, n_words)| *n_words == words.len());
+        whole.map(|(days, _)| days).or_else(|| Self::named_in(text, asked_at))
+    }
+
+    /// Returns the days before a time, or from it on until the time of asking.
+    pub(crate) fn beside(anchor: Timestamp, side: Side, asked_at: Timestamp) -> Option<Self> {
+        match side {
+            Side::Before => Self::between(FIRST_DAY, day_of(anchor)),
+            Side::After => Self::between(day_of(anchor), day_of(asked_at)),
+        }
     }
 
     /// Tells how far a time lies outside these days, in days.
     pub(crate) fn distance(&self, at: Timestamp) -> f64 {
-        let day = at.to_zoned(jiff::tz::TimeZone::UTC).date();
+        let day = day_of(at);
         let outside = if day < self.first {
             days_between(day, self.first)
         } else {
@@ -71,8 +67,21 @@ impl Days {
         outside.max(0.0)
     }
 
+    /// The first and the last millisecond.
+    pub(crate) fn millis(&self) -> (i64, i64) {
+        let begin = |day: Date| {
+            day.to_zoned(TimeZone::UTC).map_or(0, |zoned| zoned.timestamp().as_millisecond())
+        };
+        let end = self.last.tomorrow().map_or(i64::MAX, |next| begin(next).saturating_sub(1));
+        (begin(self.first), end)
+    }
+
     fn one(day: Date) -> Self {
         Self { first: day, last: day }
+    }
+
+    fn between(first: Date, last: Date) -> Option<Self> {
+        (first <= last).then_some(Self { first, last })
     }
 
     /// An approximate count of days means the days around it too.
@@ -84,192 +93,46 @@ impl Days {
     }
 }
 
+/// On which side of something that happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    After,
+}
+
+/// Returns the words behind "before" or "after", where a cue sets itself beside something that
+/// happened: "before the release".
+pub(crate) fn anchor_in(text: &str) -> Option<(Side, String)> {
+    let words = cut(text);
+    let (at, side) = words.iter().enumerate().find_map(|(at, word)| {
+        let side = match word.lower.as_str() {
+            "before" | "avant" | "antes" | "bevor" | "vor" => Side::Before,
+            "after" | "since" | "nach" | "nachdem" | "seit" | "après" | "depuis" | "después"
+            | "desde" | "после" => Side::After,
+            _ => return None,
+        };
+        Some((at, side))
+    })?;
+    let is_small = |word: &&Word| words::is_small(&word.lower);
+    let phrase: Vec<&str> = (words.iter().skip(at + 1))
+        .take_while(|word| !word.ends_clause_before)
+        .filter(|word| !is_small(word))
+        .take(ANCHOR_WORDS_MAX)
+        .map(|word| word.lower.as_str())
+        .collect();
+    (!phrase.is_empty()).then(|| (side, phrase.join(" ")))
+}
+
+/// The words that name what happened; more of them say something else.
+const ANCHOR_WORDS_MAX: usize = 4;
+
+fn day_of(at: Timestamp) -> Date {
+    at.to_zoned(TimeZone::UTC).date()
+}
+
 fn days_between(from: Date, to: Date) -> f64 {
     from.until(to).map_or(f64::MAX, |span| f64::from(span.get_days()))
 }
 
-/// `2025-03-14`, which arrives here as three words.
-fn iso_date(words: &[&str]) -> Option<Days> {
-    let [year, month, day, ..] = words else { return None };
-    if year.len() != 4 {
-        return None;
-    }
-    let date = Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()?;
-    Some(Days::one(date))
-}
-
-/// "3 days ago", "two weeks ago", "a month ago".
-fn ago(words: &[&str], today: Date) -> Option<Days> {
-    let [count, unit, "ago", ..] = words else { return None };
-    let count = match *count {
-        "a" | "an" => 1,
-        word => number(word)?,
-    };
-    let (back, slack_days) = back_by(count, unit)?;
-    Days::around(today.checked_sub(back).ok()?, slack_days)
-}
-
-fn back_by(count: i64, unit: &str) -> Option<(Span, i64)> {
-    match unit {
-        "day" | "days" => Some((count.days(), 0)),
-        "week" | "weeks" => Some((count.weeks(), 3)),
-        "month" | "months" => Some((count.months(), 10)),
-        "year" | "years" => Some((count.years(), 45)),
-        _ => None,
-    }
-}
-
-/// "today", "yesterday", "last week", "this month", "last Friday".
-fn relative(words: &[&str], today: Date) -> Option<Days> {
-    match words {
-        ["today" | "tonight", ..] => Some(Days::one(today)),
-        ["yesterday", ..] => today.yesterday().ok().map(Days::one),
-        ["this" | "past", "week", ..] => since(today, 7.days()),
-        ["last", "week", ..] => since(today, 10.days()),
-        ["this" | "past", "month", ..] => since(today, 31.days()),
-        ["last", "month", ..] => {
-            let first = today.first_of_month().checked_sub(1.month()).ok()?;
-            Some(Days { first, last: first.last_of_month() })
-        }
-        ["last", "year", ..] => whole_year(today.year() - 1),
-        ["last" | "on" | "past" | "this", day, ..] => {
-            let (_, weekday) = WEEKDAYS.iter().find(|(name, _)| name == day)?;
-            today.nth_weekday(-1, *weekday).ok().map(Days::one)
-        }
-        _ => None,
-    }
-}
-
-fn since(today: Date, span: Span) -> Option<Days> {
-    Some(Days { first: today.checked_sub(span).ok()?, last: today })
-}
-
-fn whole_year(year: i16) -> Option<Days> {
-    Some(Days { first: Date::new(year, 1, 1).ok()?, last: Date::new(year, 12, 31).ok()? })
-}
-
-/// "March 14, 2025", "14 March", "in March 2025", "in 2024".
-fn month_and_day(words: &[&str], today: Date) -> Option<Days> {
-    match words {
-        [day, name, rest @ ..] if day_of_month(day).is_some() && month(name).is_some() => {
-            dated(month(name)?, day_of_month(day)?, rest, today)
-        }
-        [name, day, rest @ ..] if month(name).is_some() && day_of_month(day).is_some() => {
-            dated(month(name)?, day_of_month(day)?, rest, today)
-        }
-        ["in" | "since" | "during" | "of", name, rest @ ..] if month(name).is_some() => {
-            let first = latest(month(name)?, 1, rest, today)?;
-            Some(Days { first, last: first.last_of_month() })
-        }
-        ["in" | "during", name, ..] => whole_year(year(name)?),
-        _ => None,
-    }
-}
-
-fn dated(month: i8, day: i8, rest: &[&str], today: Date) -> Option<Days> {
-    latest(month, day, rest, today).map(Days::one)
-}
-
-/// The day in the year that follows it, or else its latest past occurrence.
-fn latest(month: i8, day: i8, rest: &[&str], today: Date) -> Option<Date> {
-    if let Some(year) = rest.first().and_then(|word| year(word)) {
-        return Date::new(year, month, day).ok();
-    }
-    let this_year = Date::new(today.year(), month, day).ok()?;
-    if this_year <= today { Some(this_year) } else { this_year.checked_sub(1.year()).ok() }
-}
-
-fn month(word: &str) -> Option<i8> {
-    // "may" and "march" are words of their own; only with a day or "in" they are months.
-    let is_month = |name: &&str| *name == word || (word.len() == 3 && name.starts_with(word));
-    let at = MONTHS.iter().position(is_month)?;
-    i8::try_from(at + 1).ok()
-}
-
-fn day_of_month(word: &str) -> Option<i8> {
-    let digits = word.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let is_ordinal = matches!(word.get(digits.len()..), Some("" | "st" | "nd" | "rd" | "th"));
-    digits.parse().ok().filter(|day| is_ordinal && (1..=31).contains(day))
-}
-
-fn year(word: &str) -> Option<i16> {
-    word.parse().ok().filter(|year| word.len() == 4 && (1970..=2100).contains(year))
-}
-
-fn number(word: &str) -> Option<i64> {
-    let spelled = NUMBERS.iter().position(|name| *name == word);
-    let count = match spelled {
-        Some(count) => i64::try_from(count).ok()?,
-        None => word.parse().ok()?,
-    };
-    (0..=COUNT_MAX).contains(&count).then_some(count)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Asked on Monday, 16 November 2026.
-    #[track_caller]
-    fn check(text: &str, expect: Option<(&str, &str)>) {
-        let asked_at: Timestamp = "2026-11-16T10:00:00Z".parse().unwrap();
-        let found = Days::named_in(text, asked_at)
-            .map(|days| (days.first.to_string(), days.last.to_string()));
-        let expect = expect.map(|(first, last)| (first.to_owned(), last.to_owned()));
-        assert_eq!(found, expect, "{text}");
-    }
-
-    #[test]
-    fn days_are_seen_from_the_time_of_asking() {
-        check("what did I do yesterday?", Some(("2026-11-15", "2026-11-15")));
-        check("what did we decide today", Some(("2026-11-16", "2026-11-16")));
-        check("the crash 3 days ago", Some(("2026-11-13", "2026-11-13")));
-        check("two weeks ago we moved", Some(("2026-10-30", "2026-11-05")));
-        check("a month ago", Some(("2026-10-06", "2026-10-26")));
-        check("last week's plan", Some(("2026-11-06", "2026-11-16")));
-        check("last month", Some(("2026-10-01", "2026-10-31")));
-        check("last Friday", Some(("2026-11-13", "2026-11-13")));
-        check("on Monday", Some(("2026-11-09", "2026-11-09")));
-        check("last year", Some(("2025-01-01", "2025-12-31")));
-    }
-
-    #[test]
-    fn a_month_without_a_year_is_the_latest_one() {
-        check("in March", Some(("2026-03-01", "2026-03-31")));
-        check("in December", Some(("2025-12-01", "2025-12-31")));
-        check("on March 14, 2025", Some(("2025-03-14", "2025-03-14")));
-        check("on 14th May", Some(("2026-05-14", "2026-05-14")));
-        check("Feb 29 2024", Some(("2024-02-29", "2024-02-29")));
-        check("the release of 2025-03-14", Some(("2025-03-14", "2025-03-14")));
-        check("in 2024", Some(("2024-01-01", "2024-12-31")));
-    }
-
-    #[test]
-    fn what_is_no_date_is_left_alone() {
-        for text in [
-            "",
-            "may I march on",
-            "the last commit",
-            "500 years ago",
-            "Feb 31 2024",
-            "version 2024",
-            "three days",
-            "this weekly report",
-        ] {
-            check(text, None);
-        }
-    }
-
-    #[test]
-    fn distance_counts_days_outside() {
-        let asked_at: Timestamp = "2026-11-16T10:00:00Z".parse().unwrap();
-        let days = Days::named_in("last month", asked_at).unwrap();
-        for (at, expect) in [
-            ("2026-09-30T23:59:59Z", 1.0),
-            ("2026-10-15T00:00:00Z", 0.0),
-            ("2026-11-02T00:00:00Z", 2.0),
-        ] {
-            assert!((days.distance(at.parse().unwrap()) - expect).abs() < 1e-9, "{at}");
-        }
-    }
-}
+mod tests;

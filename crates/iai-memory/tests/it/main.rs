@@ -7,6 +7,7 @@
 
 mod fixture;
 
+mod attributes;
 mod corrections;
 mod disputes;
 mod ingest;

@@ -124,6 +124,12 @@ impl Catalogue {
         scene.unwrap_or_default().iter().copied().map(MemoryNumber::new)
     }
 
+    /// Returns the sessions that have memories, by number.
+    pub fn sessions(&self) -> impl Iterator<Item = u32> + '_ {
+        let lived = self.members.iter().enumerate().filter(|(_, members)| !members.is_empty());
+        lived.filter_map(|(session, _)| u32::try_from(session).ok())
+    }
+
     /// Returns all memories, the one stored last first.
     pub fn newest_first(&self) -> impl Iterator<Item = MemoryNumber> + '_ {
         let is_taken = |row: &usize| self.kinds.get(*row).is_some_and(|kind| *kind != NOBODY);
@@ -349,6 +355,8 @@ pub struct Scope {
     pub project: Option<String>,
     /// Any of these sessions, by number.
     pub sessions: Option<Vec<u32>>,
+    /// Said between these times, in milliseconds since 1970, both included.
+    pub said_ms: Option<(i64, i64)>,
 }
 
 impl Scope {
@@ -367,6 +375,7 @@ impl Scope {
                 && (self.roles.is_empty() || self.roles.contains(&entry.role))
                 && project.is_none_or(of_project)
                 && self.sessions.as_ref().is_none_or(|known| known.contains(&entry.session))
+                && self.said_ms.is_none_or(|(from, to)| (from..=to).contains(&entry.turn_at_ms))
         }
     }
 }

@@ -148,12 +148,33 @@ impl Reader {
 
     /// Returns the newest memories with `text` in them, upper and lower case alike.
     pub fn containing(&self, text: &str, filter: &Filter, limit: usize) -> Result<Vec<Memory>> {
+        self.containing_among(text, filter, WITHOUT_LIMIT, limit)
+    }
+
+    /// Returns the same, looking only at the newest `n_read_max` memories.
+    pub fn containing_lately(
+        &self,
+        text: &str,
+        filter: &Filter,
+        n_read_max: usize,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
+        self.containing_among(text, filter, sql_limit(n_read_max), limit)
+    }
+
+    fn containing_among(
+        &self,
+        text: &str,
+        filter: &Filter,
+        n_read_max: i64,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
         let sought = text.to_lowercase();
         let clause = Clause::of(filter);
         let sql = newest_first(&clause);
         self.run("searching text", |c| {
             let mut statement = c.prepare_cached(&sql)?;
-            let mut rows = statement.query(params_from_iter(clause.values_and(WITHOUT_LIMIT)))?;
+            let mut rows = statement.query(params_from_iter(clause.values_and(n_read_max)))?;
             let mut found = Vec::new();
             while found.len() < limit {
                 let Some(row) = rows.next()? else { break };

@@ -10,7 +10,7 @@ const WINDOW_MAX: i64 = 1_000;
 pub(super) const TOOL: Tool = Tool {
     name: "camouflaging_status",
     title: "Camouflaging status",
-    description: "Detects whether the user's wording drifts towards masking over recent sessions.",
+    description: "Detects whether the user's wording drifts towards masking over recent weeks.",
     effect: Effect::Reads,
     parameters: Shape { properties: parameters, required: &[] },
     result: Shape { properties: result, required: &["detected"] },

@@ -10,31 +10,26 @@ const BUDGET_TOKENS: i64 = 2_000;
 const RECORDS: i64 = 5_000;
 const RECORDS_MAX: i64 = 50_000;
 const ROLES_MAX: usize = 32;
+const ROLES: &str =
+    "ROLE WHEN PROJECT SESSION_ID TIER LANG TOPIC ENTITY FILE COMMAND TOOL SOURCE CERTAINTY";
 
 pub(super) const TOOL: Tool = Tool {
     name: "memory_recall_structural",
     title: "Recall by attributes",
-    description: "Use when attributes are known, e.g. {\"TIER\":\"semantic\"}. Returns matching \
-                  memories.",
+    description: "Use when attributes are known, e.g. {\"ENTITY\":\"Kafka\",\"WHEN\":\"last \
+                  week\"}. Returns what has most of them.",
     effect: Effect::Reads,
     parameters: Shape { properties: parameters, required: &[] },
-    result: Shape {
-        properties: result,
-        required: &[
-            "hits",
-            "anti_hits",
-            "activation_trace",
-            "budget_used",
-            "structural_query_size",
-        ],
-    },
+    result: Shape { properties: result, required: &["hits"] },
     read,
     render: hits::render,
 };
 
 fn parameters() -> Value {
     json!({
-        "structure_query": {"type": "object", "additionalProperties": {"type": "string"}},
+        "structure_query": {
+            "type": "object", "additionalProperties": {"type": "string"}, "description": ROLES
+        },
         "budget_tokens": {"type": "integer", "default": BUDGET_TOKENS},
         "max_records": {"type": "integer", "default": RECORDS},
     })

@@ -108,6 +108,8 @@ fn a_scope_means_what_it_says() {
         (Scope { project: Some("nowhere".into()), ..Scope::default() }, vec![]),
         (Scope { sessions: Some(vec![2]), ..Scope::default() }, vec![2, 4, 5]),
         (Scope { sessions: Some(vec![]), ..Scope::default() }, vec![]),
+        (Scope { said_ms: Some((20, 50)), ..Scope::default() }, vec![2, 4, 5]),
+        (Scope { said_ms: Some((21, 49)), ..Scope::default() }, vec![]),
     ] {
         let admits = scope.admits(&catalogue);
         let found: Vec<u32> = (1..=6).filter(|place| admits(number(*place))).collect();

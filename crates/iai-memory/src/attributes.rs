@@ -1,0 +1,136 @@
+//! Takes from each memory what it is about, by rules and without a model: names, files, commands,
+//! tools, the language. Who spoke, when and where is in the columns already and is not repeated.
+
+mod calendar;
+mod commands;
+mod harvest;
+mod language;
+mod names;
+mod shapes;
+mod text;
+
+use iai_store::{AttributeRole, Memory, MemoryNumber, NewAttribute, NewMemory, Writing};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::engine::MemoryEngine;
+use crate::error::Result;
+use crate::formality::Formality;
+use crate::organise::{Advance, Due, Effects, Shift, Step};
+
+pub(crate) use calendar::{month_of, weekday_of};
+pub(crate) use language::language_of;
+
+use harvest::Harvest;
+
+/// Memories looked at in one transaction; with their rows a few milliseconds of work.
+const MEMORIES_PER_ADVANCE: usize = 64;
+
+/// Gives every memory its attributes soon after it came in.
+pub(crate) struct Attributes;
+
+impl Step for Attributes {
+    fn name(&self) -> &'static str {
+        "attributes"
+    }
+
+    fn due(&self) -> Due {
+        Due::Soon
+    }
+
+    fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
+        let mut progress = engine.read(|reader| Ok(reader.step(self.name())?))?;
+        let came_in =
+            engine.read(|reader| Ok(reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?))?;
+        let Some((last, _)) = came_in.last() else { return Ok(Advance::Nothing) };
+        progress.up_to = *last;
+        let mut taken: Vec<(MemoryNumber, Vec<NewAttribute>)> = Vec::with_capacity(came_in.len());
+        for (number, memory) in &came_in {
+            if shift.must_make_way() {
+                return Ok(Advance::MadeWay);
+            }
+            taken.push((*number, taken_from(&Source::of(memory))));
+        }
+        let n_given = engine.write(|writing| {
+            let n_given = writing.put_attributes(&taken)?;
+            writing.put_step(self.name(), &progress, shift.now)?;
+            Ok(n_given)
+        })?;
+        Ok(Advance::Did(Effects::from([
+            ("memories_read", came_in.len() as u64),
+            ("attributes_given", n_given as u64),
+        ])))
+    }
+}
+
+impl MemoryEngine {
+    /// Looks at what came in and was not looked at yet, now instead of soon: what it is about, and
+    /// how formal it is. Returns how many memories it was.
+    pub fn look_at_what_came_in(&self, now: Timestamp) -> Result<u64> {
+        let done = self.run_steps(&[&Attributes, &Formality], |_| true, &|| now)?;
+        let read = done.get(Attributes.name()).and_then(|effects| effects.get("memories_read"));
+        Ok(read.copied().unwrap_or(0))
+    }
+}
+
+/// Gives one memory its attributes in the transaction that stores it, so that they are there at
+/// once; for single captures, not for loads.
+pub(crate) fn give_at_once(writing: &Writing<'_>, new: &NewMemory) -> Result<()> {
+    let Some(number) = writing.read().number_of(new.id())? else { return Ok(()) };
+    writing.put_attributes(&[(number, taken_from(&Source::of_new(new)))])?;
+    Ok(())
+}
+
+/// What attributes are taken from.
+pub(crate) struct Source<'a> {
+    text: &'a str,
+    /// Folders that files are named from.
+    folders: [Option<&'a str>; 2],
+    provenance: &'a Value,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn of(memory: &'a Memory) -> Self {
+        Self {
+            text: &memory.text,
+            folders: [memory.cwd.as_deref(), memory.project.as_deref()],
+            provenance: &memory.provenance,
+        }
+    }
+
+    fn of_new(new: &'a NewMemory) -> Self {
+        Self {
+            text: &new.text,
+            folders: [new.cwd.as_deref(), new.project.as_deref()],
+            provenance: &new.provenance,
+        }
+    }
+}
+
+/// Returns the attributes of a memory: at most 32, what was done before what was said, names that
+/// come up often before names that come up once.
+pub(crate) fn taken_from(source: &Source<'_>) -> Vec<NewAttribute> {
+    let mut harvest = Harvest::new(source.folders);
+    for (field, role) in [
+        ("tools", AttributeRole::Tool),
+        ("files", AttributeRole::File),
+        ("commands", AttributeRole::Command),
+    ] {
+        let named = source.provenance.get(field).and_then(Value::as_array);
+        for name in named.into_iter().flatten().filter_map(Value::as_str) {
+            match role {
+                AttributeRole::Command => commands::each_in_line(name, &mut harvest),
+                _ => harvest.add(role, name),
+            }
+        }
+    }
+    let language = language_of(source.text);
+    text::read(source.text, language, &mut harvest);
+    if let Some(language) = language {
+        harvest.add(AttributeRole::Lang, language);
+    }
+    harvest.into_attributes()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! Finds a project by what people call it: its whole path, or only the last part.
+
+use iai_store::Reader;
+
+use crate::error::Result;
+
+/// Returns the places of the project a name means, by number, with the project's full name. An
+/// exact name goes before one that only ends so.
+pub(crate) fn places_of(reader: &Reader, name: &str) -> Result<Vec<(u32, String)>> {
+    let places = reader.places()?;
+    let (exact, others): (Vec<_>, Vec<_>) =
+        places.into_iter().partition(|(_, project)| project == name);
+    if !exact.is_empty() {
+        return Ok(exact);
+    }
+    let wanted = name.trim_end_matches('/').to_lowercase();
+    let is_meant = |project: &str| {
+        let project = project.trim_end_matches('/').to_lowercase();
+        project == wanted || project.rsplit(['/', '\\']).next() == Some(wanted.as_str())
+    };
+    let mut meant: Vec<(u32, String)> =
+        others.into_iter().filter(|(_, project)| is_meant(project)).collect();
+    // Two projects may end alike; one of them is meant, and always the same.
+    let first = meant.iter().map(|(_, project)| project.clone()).min();
+    meant.retain(|(_, project)| Some(project) == first.as_ref());
+    Ok(meant)
+}

@@ -1,0 +1,146 @@
+//! Recall within a time: what was said then, the best for a cue, or the newest.
+
+use iai_store::{Column, Memory, MemoryNumber, Reader};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::cue::Cue;
+use super::listing::{self, Spending};
+use super::when::Days;
+use super::{HITS_MAX, Hint, Hit, RecallAsk, whole_hit};
+use crate::engine::MemoryEngine;
+use crate::error::{MemoryError, Result};
+use crate::projects::places_of;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct TemporalAsk {
+    /// What it should be about; without one, the newest come first.
+    pub cue: Option<String>,
+    /// Not earlier than this.
+    pub from: Option<Timestamp>,
+    /// Not later than this.
+    pub to: Option<Timestamp>,
+    /// The time in words: `last week`, `2026-05-01..2026-05-31`, `before the release`.
+    pub phrase: Option<String>,
+    /// What the whole answer may cost, at four characters a token.
+    pub budget_tokens: u64,
+    /// Only memories of this project.
+    pub project: Option<String>,
+}
+
+/// What was said then.
+#[derive(Debug, Serialize)]
+pub struct TemporalAnswer {
+    /// The answers.
+    pub hits: Vec<Hit>,
+    /// The time that was meant, first moment.
+    pub from: String,
+    /// The time that was meant, last moment.
+    pub to: String,
+    /// What the hits cost.
+    pub budget_used: u64,
+    /// What the asker should know beside them.
+    pub hints: Vec<Hint>,
+}
+
+impl MemoryEngine {
+    /// Returns what was said within a time.
+    pub fn recall_temporal(&self, ask: &TemporalAsk, now: Timestamp) -> Result<TemporalAnswer> {
+        self.load_index()?;
+        let (from, to) = self.time_meant(ask, now)?;
+        let time = |ms: i64| Timestamp::from_millisecond(ms).map_or(now, |time| time).to_string();
+        let mut answer = TemporalAnswer {
+            hits: Vec::new(),
+            from: time(from),
+            to: time(to),
+            budget_used: 0,
+            hints: Vec::new(),
+        };
+        let mut cue = Cue::understand(ask.cue.as_deref().unwrap_or_default(), now);
+        if cue.is_trivial() {
+            let newest = self.read(|reader| newest(reader, ask, (from, to), now))?;
+            let listed = listing::list(&cue, newest, ask.budget_tokens, Spending::Whole);
+            answer.hits = listed.hits;
+            answer.budget_used = listed.budget_used;
+            return Ok(answer);
+        }
+        (cue.said_ms, cue.days) = (Some((from, to)), None);
+        let asked = RecallAsk {
+            project: self.read(|reader| project_named(reader, ask.project.as_deref()))?,
+            ..RecallAsk::new(cue.text.clone(), ask.budget_tokens)
+        };
+        let found = self.recall_cue(&cue, &asked, now)?;
+        answer.hits = found.hits;
+        // What took the place of something said then may have been said later.
+        answer.hits.retain(|hit| {
+            let at = hit.ts.parse::<Timestamp>().map_or(from, Timestamp::as_millisecond);
+            (from..=to).contains(&at)
+        });
+        answer.budget_used = found.budget_used;
+        answer.hints = found.hints;
+        Ok(answer)
+    }
+
+    /// The first and the last millisecond that is meant: what the fields say, narrowed by the
+    /// phrase; without either, what the cue says.
+    fn time_meant(&self, ask: &TemporalAsk, now: Timestamp) -> Result<(i64, i64)> {
+        let has_fields = ask.from.is_some() || ask.to.is_some();
+        let said = match (&ask.phrase, &ask.cue) {
+            (Some(phrase), _) => {
+                let days = self.days_meant(phrase, ask.project.as_deref(), now)?;
+                Some(days.ok_or_else(|| no_time("phrase", phrase))?)
+            }
+            (None, Some(cue)) if !has_fields => {
+                let beside = || self.days_beside_what_happened(cue, ask.project.as_deref(), now);
+                let days = Days::named_in(cue, now).map_or_else(beside, |days| Ok(Some(days)))?;
+                Some(days.ok_or_else(|| no_time("cue", cue))?)
+            }
+            (None, _) if has_fields => None,
+            (None, _) => {
+                let why = "is missing; give from, to or a phrase such as `last week`";
+                return Err(MemoryError::bad("phrase", why));
+            }
+        };
+        let (first, last) = said.map_or((i64::MIN, i64::MAX), |days| days.millis());
+        let from = ask.from.map_or(first.max(0), |from| from.as_millisecond().max(first));
+        let to = ask.to.map_or(last, |to| to.as_millisecond().min(last));
+        let to = to.min(Timestamp::MAX.as_millisecond());
+        if to < from {
+            return Err(MemoryError::bad("to", "lies before the beginning of the time"));
+        }
+        Ok((from, to))
+    }
+}
+
+fn no_time(name: &'static str, text: &str) -> MemoryError {
+    let shown: String = text.chars().take(60).collect();
+    let why = format!(
+        "names no time in `{shown}`; give `last week`, `in May`, `2026-05-01..2026-05-31` or from/to"
+    );
+    MemoryError::bad(name, why)
+}
+
+/// Returns the project that a name means; one that is unknown stays as it is and finds nothing.
+fn project_named(reader: &Reader, name: Option<&str>) -> Result<Option<String>> {
+    let Some(name) = name else { return Ok(None) };
+    let places = places_of(reader, name)?;
+    Ok(Some(places.into_iter().next().map_or_else(|| name.to_owned(), |(_, project)| project)))
+}
+
+fn newest(
+    reader: &Reader,
+    ask: &TemporalAsk,
+    (from, to): (i64, i64),
+    now: Timestamp,
+) -> Result<Vec<Hit>> {
+    let mut columns = vec![Column::Said(from, to)];
+    if let Some(project) = &ask.project {
+        let places = places_of(reader, project)?;
+        columns.push(Column::Places(places.into_iter().map(|(place, _)| place).collect()));
+    }
+    let numbers: Vec<MemoryNumber> = reader.chosen(&columns, HITS_MAX)?;
+    let memories = reader.numbered(&numbers)?.into_iter();
+    let said_then = |memory: &Memory| whole_hit(memory, 1.0, "said then".to_owned(), now);
+    Ok(memories.map(|(_, memory)| said_then(&memory)).collect())
+}

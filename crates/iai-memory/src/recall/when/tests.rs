@@ -1,0 +1,192 @@
+//! What is a date, and what only looks like one.
+
+use super::*;
+
+/// Monday.
+const ASKED_AT: &str = "2026-11-16T10:00:00Z";
+
+fn asked_at() -> Timestamp {
+    ASKED_AT.parse().unwrap()
+}
+
+#[track_caller]
+fn check(text: &str, expect: Option<(&str, &str)>) {
+    let found = Days::named_in(text, asked_at());
+    let found = found.map(|days| (days.first.to_string(), days.last.to_string()));
+    let expect = expect.map(|(first, last)| (first.to_owned(), last.to_owned()));
+    assert_eq!(found, expect, "{text}");
+}
+
+#[test]
+fn days_are_seen_from_the_time_of_asking() {
+    check("what did I do yesterday?", Some(("2026-11-15", "2026-11-15")));
+    check("what did we decide today", Some(("2026-11-16", "2026-11-16")));
+    check("what broke this morning", Some(("2026-11-16", "2026-11-16")));
+    check("the outage last night", Some(("2026-11-15", "2026-11-16")));
+    check("the crash 3 days ago", Some(("2026-11-13", "2026-11-13")));
+    check("two weeks ago we moved", Some(("2026-10-30", "2026-11-05")));
+    check("a month ago", Some(("2026-10-06", "2026-10-26")));
+    check("a couple of weeks ago", Some(("2026-10-28", "2026-11-07")));
+    check("a few days ago", Some(("2026-11-12", "2026-11-14")));
+    check("in the last 3 weeks", Some(("2026-10-26", "2026-11-16")));
+    check("last week's plan", Some(("2026-11-06", "2026-11-16")));
+    check("last month", Some(("2026-10-01", "2026-10-31")));
+    check("last Friday", Some(("2026-11-13", "2026-11-13")));
+    check("last Tuesday", Some(("2026-11-10", "2026-11-10")));
+    check("on Monday", Some(("2026-11-09", "2026-11-09")));
+    check("last weekend", Some(("2026-11-14", "2026-11-15")));
+    check("last year", Some(("2025-01-01", "2025-12-31")));
+}
+
+#[test]
+fn a_month_without_a_year_is_the_latest_one() {
+    check("in March", Some(("2026-03-01", "2026-03-31")));
+    check("in may we moved", Some(("2026-05-01", "2026-05-31")));
+    check("in December", Some(("2025-12-01", "2025-12-31")));
+    check("last May", Some(("2026-05-01", "2026-05-31")));
+    check("on March 14, 2025", Some(("2025-03-14", "2025-03-14")));
+    check("on 14th May", Some(("2026-05-14", "2026-05-14")));
+    check("Feb 29 2024", Some(("2024-02-29", "2024-02-29")));
+    check("the plan of Dec 2025", Some(("2025-12-01", "2025-12-31")));
+    check("the release of 2025-03-14", Some(("2025-03-14", "2025-03-14")));
+    check("at 2025-03-14T10:00:00Z", Some(("2025-03-14", "2025-03-14")));
+    check("the 2025/03/14 build", Some(("2025-03-14", "2025-03-14")));
+    check("2026-05", Some(("2026-05-01", "2026-05-31")));
+    check("in 2024", Some(("2024-01-01", "2024-12-31")));
+}
+
+#[test]
+fn spans_have_two_ends_or_one() {
+    check("between May and July", Some(("2026-05-01", "2026-07-31")));
+    check("between 2026-05-01 and 2026-05-15", Some(("2026-05-01", "2026-05-15")));
+    check("from December to February", Some(("2025-12-01", "2026-02-28")));
+    check("from Monday to yesterday", Some(("2026-11-09", "2026-11-15")));
+    check("since October", Some(("2026-10-01", "2026-11-16")));
+    check("after 2026-11-10", Some(("2026-11-11", "2026-11-16")));
+    check("before May 2026", Some(("1970-01-01", "2026-04-30")));
+    check("in Q2", Some(("2026-04-01", "2026-06-30")));
+    check("Q4 2025", Some(("2025-10-01", "2025-12-31")));
+    check("last quarter", Some(("2026-07-01", "2026-09-30")));
+    check("the first half of 2026", Some(("2026-01-01", "2026-06-30")));
+    check("H2 2025", Some(("2025-07-01", "2025-12-31")));
+}
+
+#[test]
+fn other_languages_have_days_too() {
+    check("was haben wir gestern beschlossen", Some(("2026-11-15", "2026-11-15")));
+    check("vor zwei Wochen", Some(("2026-10-30", "2026-11-05")));
+    check("letzte Woche", Some(("2026-11-06", "2026-11-16")));
+    check("am Dienstag", Some(("2026-11-10", "2026-11-10")));
+    check("im Mai", Some(("2026-05-01", "2026-05-31")));
+    check("am 14. März 2025", Some(("2025-03-14", "2025-03-14")));
+    check("am 14.03.2025", Some(("2025-03-14", "2025-03-14")));
+    check("ce que nous avons décidé hier", Some(("2026-11-15", "2026-11-15")));
+    check("il y a deux semaines", Some(("2026-10-30", "2026-11-05")));
+    check("la semaine dernière", Some(("2026-11-06", "2026-11-16")));
+    check("mardi dernier", Some(("2026-11-10", "2026-11-10")));
+    check("en mai", Some(("2026-05-01", "2026-05-31")));
+    check("qué dijimos ayer", Some(("2026-11-15", "2026-11-15")));
+    check("hace tres días", Some(("2026-11-13", "2026-11-13")));
+    check("el 14 de mayo", Some(("2026-05-14", "2026-05-14")));
+    check("la semana pasada", Some(("2026-11-06", "2026-11-16")));
+    check("что мы решили вчера", Some(("2026-11-15", "2026-11-15")));
+    check("две недели назад", Some(("2026-10-30", "2026-11-05")));
+    check("на прошлой неделе", Some(("2026-11-06", "2026-11-16")));
+    check("в мае", Some(("2026-05-01", "2026-05-31")));
+    check("14 марта 2025", Some(("2025-03-14", "2025-03-14")));
+    check("между мае и июле", Some(("2026-05-01", "2026-07-31")));
+}
+
+#[test]
+fn what_is_no_date_is_left_alone() {
+    for text in [
+        "",
+        "may I march on",
+        "you may 5 times",
+        "these 5 may fail",
+        "the long march of 2 people",
+        "before may or may not",
+        "the mars rover",
+        "a second look at the sun",
+        "the second half of the file",
+        "wait a second",
+        "sat on the second floor",
+        "the last commit",
+        "the last one",
+        "500 years ago",
+        "Feb 31 2024",
+        "version 2024",
+        "python 3.12.1",
+        "three days",
+        "this weekly report",
+        "the q1 of the quiz",
+        "an H1 heading",
+        "ist das hier richtig",
+        "from A to B",
+        "between you and me",
+        "before the release",
+        "since when",
+        "on day one",
+        "port 2025",
+        "1/2 and 3/4",
+    ] {
+        check(text, None);
+    }
+}
+
+#[test]
+fn a_text_that_is_nothing_but_a_time_may_be_bare() {
+    for (text, expect) in [
+        ("2026-05-01..2026-05-31", Some(("2026-05-01", "2026-05-31"))),
+        ("2026-05..", Some(("2026-05-01", "2026-11-16"))),
+        ("..2026-05-03", Some(("1970-01-01", "2026-05-03"))),
+        ("last week..today", Some(("2026-11-06", "2026-11-16"))),
+        ("may", Some(("2026-05-01", "2026-05-31"))),
+        ("May 2025", Some(("2025-05-01", "2025-05-31"))),
+        ("Tuesday", Some(("2026-11-10", "2026-11-10"))),
+        ("2025", Some(("2025-01-01", "2025-12-31"))),
+        ("2026-05-31..2026-05-01", None),
+        ("soon", None),
+        ("", None),
+    ] {
+        let found = Days::meant_by(text, asked_at());
+        let found = found.map(|days| (days.first.to_string(), days.last.to_string()));
+        let expect = expect.map(|(first, last)| (first.to_owned(), last.to_owned()));
+        assert_eq!(found, expect, "{text}");
+    }
+}
+
+#[test]
+fn something_that_happened_may_stand_for_a_time() {
+    for (text, expect) in [
+        ("what broke before the release?", Some((Side::Before, "release"))),
+        (
+            "what did we do after the database migration, by and large",
+            Some((Side::After, "database migration")),
+        ),
+        ("before we moved to Postgres", Some((Side::Before, "moved postgres"))),
+        ("nach dem Umzug", Some((Side::After, "umzug"))),
+        ("before", None),
+        ("before the", None),
+        ("the release", None),
+    ] {
+        let found = anchor_in(text);
+        let expect = expect.map(|(side, phrase)| (side, phrase.to_owned()));
+        assert_eq!(found, expect, "{text}");
+    }
+}
+
+#[test]
+fn distance_counts_days_outside() {
+    let days = Days::named_in("last month", asked_at()).unwrap();
+    for (at, expect) in [
+        ("2026-09-30T23:59:59Z", 1.0),
+        ("2026-10-15T00:00:00Z", 0.0),
+        ("2026-11-02T00:00:00Z", 2.0),
+    ] {
+        assert!((days.distance(at.parse().unwrap()) - expect).abs() < 1e-9, "{at}");
+    }
+    let (first, last) = days.millis();
+    let at = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
+    assert_eq!((first, last), (at("2026-10-01T00:00:00Z"), at("2026-11-01T00:00:00Z") - 1));
+}
