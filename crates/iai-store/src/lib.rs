@@ -28,11 +28,12 @@ pub use index::words::contains_phrase;
 pub use index::{IndexSize, Made, MemoryIndex};
 pub use reader::{Interrupter, Reader};
 pub use record::{
-    Counts, Event, EventFilter, EventId, Filter, Inserted, KeyOrigin, Link, LinkKind, Memory,
-    MemoryId, MemoryNumber, Model, ModelNumber, ModelState, NewEvent, NewMemory, NewModel,
-    NewSetAside, Part, Pooling, Position, Receipt, ReceiptState, Role, SetAside, Severity,
-    StepProgress, Strengthened, Tier, TurnIdentity,
+    Counts, Event, EventFilter, EventId, FactKind, FactSeen, Filter, Inserted, KeyOrigin, Link,
+    LinkKind, Memory, MemoryId, MemoryNumber, MissedCue, Model, ModelNumber, ModelState, Neighbour,
+    NewEvent, NewMemory, NewModel, NewPattern, NewSetAside, Part, Pattern, PatternKind, PatternStatus,
+    Pooling, Position, Receipt, ReceiptState, Role, SetAside, Severity, StepProgress, Strengthened,
+    Summary, SummaryKind, Tier, Topic, TurnIdentity,
 };
 pub use store::{Created, Store};
 pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};
-pub use writing::Writing;
+pub use writing::{PatternPut, Writing};

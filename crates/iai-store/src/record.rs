@@ -8,6 +8,7 @@ pub(crate) mod memory;
 pub(crate) mod named;
 pub(crate) mod number;
 pub(crate) mod step;
+pub(crate) mod topic;
 
 pub use embedding::{Model, ModelNumber, ModelState, NewModel, Part, Pooling};
 pub use id::{EventId, MemoryId, Position, TurnIdentity};
@@ -18,6 +19,10 @@ pub use link::{Link, LinkKind, Strengthened};
 pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
 pub use number::MemoryNumber;
 pub use step::StepProgress;
+pub use topic::{
+    FactKind, FactSeen, MissedCue, Neighbour, NewPattern, Pattern, PatternKind, PatternStatus, Summary,
+    SummaryKind, Topic,
+};
 
 use named::named;
 

@@ -1,8 +1,13 @@
 //! Writes inside one transaction: memories, links, and everything kept beside them.
 
+mod forgetting;
 mod ledger;
+mod patterns;
 mod steps;
+mod topics;
 mod vectors;
+
+pub use patterns::PatternPut;
 
 use std::cell::RefCell;
 
