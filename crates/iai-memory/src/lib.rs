@@ -12,7 +12,9 @@ mod index;
 mod ingest;
 mod meaning;
 mod organise;
+mod patterns;
 mod profile;
+mod questions;
 mod recall;
 mod relate;
 mod shelf;
@@ -31,8 +33,12 @@ pub use iai_store::{
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};
-pub use organise::Asking;
+pub use organise::{
+    Asking, ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience, QuietWindow,
+};
+pub use patterns::{PatternView, PatternsAnswer, PatternsAsk};
 pub use profile::{KNOBS, Knob};
+pub use questions::{Question, QuestionsAnswer, QuestionsAsk};
 pub use recall::{
     Certainty, CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk,
     Timing, TimingUs,

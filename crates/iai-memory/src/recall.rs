@@ -15,10 +15,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use cue::CueMode;
+pub(crate) use cue::words_of_in_order;
 pub use structural::{StructuralAnswer, StructuralAsk};
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::organise;
 use cue::Cue;
 
 /// The cue's length that is looked at; the rest says nothing new.
@@ -175,6 +177,7 @@ impl MemoryEngine {
         self.load_index()?;
         self.read(|reader| {
             let found = candidates::find(self, reader, &cue, ask)?;
+            self.note_miss(&cue, ask, &found, now);
             if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {
                 return Ok(pack::nothing(&cue, "low_confidence", "nothing is known about this"));
             }
@@ -189,6 +192,39 @@ impl MemoryEngine {
             });
             Ok(answer)
         })
+    }
+}
+
+impl MemoryEngine {
+    /// Tells whether a cue would find something that is likely to be meant.
+    pub(crate) fn knows(&self, cue: &str, project: Option<&str>, now: Timestamp) -> Result<bool> {
+        let cue = Cue::understand(cue, now);
+        let ask = RecallAsk {
+            cue: cue.text.clone(),
+            budget_tokens: 0,
+            project: project.map(str::to_owned),
+            certainty: Certainty::OnlyConfident,
+            as_of: None,
+            timing: Timing::Untold,
+            n_hits_wanted: None,
+        };
+        self.load_index()?;
+        self.read(|reader| {
+            let found = candidates::find(self, reader, &cue, &ask)?;
+            Ok(!found.evidence.is_empty() && !rank::is_doubtful(&found))
+        })
+    }
+
+    /// Notes a question that found nothing. What a hook asks unasked, and what is asked as of
+    /// another day, is no question of the user's.
+    fn note_miss(&self, cue: &Cue, ask: &RecallAsk, found: &candidates::Found, now: Timestamp) {
+        let is_asked = ask.certainty == Certainty::Any && ask.as_of.is_none();
+        let is_missed = found.evidence.is_empty() || rank::is_doubtful(found);
+        let is_question = cue.mode == CueMode::Concept && ask.n_hits_wanted.is_none();
+        if is_asked && is_missed && is_question && !self.is_read_only() {
+            let miss = organise::miss_of(&ask.cue, ask.project.as_deref(), now);
+            miss.into_iter().for_each(|miss| self.organise.miss(miss));
+        }
     }
 }
 

@@ -30,9 +30,9 @@ pub use reader::{Interrupter, Reader};
 pub use record::{
     Counts, Event, EventFilter, EventId, FactKind, FactSeen, Filter, Inserted, KeyOrigin, Link,
     LinkKind, Memory, MemoryId, MemoryNumber, MissedCue, Model, ModelNumber, ModelState, Neighbour,
-    NewEvent, NewMemory, NewModel, NewPattern, NewSetAside, Part, Pattern, PatternKind, PatternStatus,
-    Pooling, Position, Receipt, ReceiptState, Role, SetAside, Severity, StepProgress, Strengthened,
-    Summary, SummaryKind, Tier, Topic, TurnIdentity,
+    NewEvent, NewMemory, NewModel, NewPattern, NewSetAside, Part, Pattern, PatternKind,
+    PatternStatus, Pooling, Position, Receipt, ReceiptState, Role, SetAside, Severity,
+    StepProgress, Strengthened, Summary, SummaryKind, Tier, Topic, TurnIdentity,
 };
 pub use store::{Created, Store};
 pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};

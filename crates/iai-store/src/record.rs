@@ -20,8 +20,8 @@ pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
 pub use number::MemoryNumber;
 pub use step::StepProgress;
 pub use topic::{
-    FactKind, FactSeen, MissedCue, Neighbour, NewPattern, Pattern, PatternKind, PatternStatus, Summary,
-    SummaryKind, Topic,
+    FactKind, FactSeen, MissedCue, Neighbour, NewPattern, Pattern, PatternKind, PatternStatus,
+    Summary, SummaryKind, Topic,
 };
 
 use named::named;

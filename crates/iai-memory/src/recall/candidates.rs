@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use iai_store::{
-    LexicalQuery, Limits, LinkKind, Memory, MemoryId, MemoryNumber, Reader, Scope, Tier,
+    LexicalQuery, Limits, LinkKind, Memory, MemoryId, MemoryNumber, Reader, Role, Scope, Tier,
     contains_phrase,
 };
 
@@ -38,6 +38,8 @@ pub(crate) struct Evidence {
     pub(crate) coverage: f32,
     /// The cosine between it and the cue, where there is a model that knows it.
     pub(crate) cosine: Option<f32>,
+    /// It is a summary that this program wrote, not something that was said.
+    pub(crate) is_summary: bool,
     pub(crate) session: u32,
     pub(crate) turn_at_ms: i64,
     /// When another memory took its place.
@@ -168,6 +170,7 @@ fn words_of(
                 scene: 0.0,
                 coverage: 0.0,
                 cosine: None,
+                is_summary: (entry.role, entry.tier) == (Role::System, Tier::Semantic),
                 session: entry.session,
                 turn_at_ms: entry.turn_at_ms,
                 ended_at_ms: catalogue.ended_at_ms(*number),

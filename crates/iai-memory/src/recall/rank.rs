@@ -42,6 +42,8 @@ const SUCCESSOR_MARGIN: f64 = 0.0001;
 /// What was said only after the time of asking costs this much; it happens when somebody asks as of
 /// a day in the past, or when a clock was wrong.
 const LATER_COST: f64 = 0.3;
+/// A summary repeats what was said; those who said it go first.
+const SUMMARY_COST: f64 = 0.3;
 /// Clocks differ by so much without anybody being to blame.
 const CLOCK_SKEW_DAYS: f64 = 10.0 / 1440.0;
 
@@ -132,6 +134,10 @@ fn score(
         let date = DATE_WEIGHT * (1.0 - days.distance(at) / DATE_REACH_DAYS).max(0.0);
         score += date;
         reason.push_str(&format!(" + date {date:.3}"));
+    }
+    if evidence.is_summary {
+        score -= SUMMARY_COST;
+        reason.push_str(&format!(" − summary {SUMMARY_COST:.2}"));
     }
     if evidence.ended_at_ms.is_some_and(|ended| ended <= now.as_millisecond()) {
         score *= STALE_FACTOR;

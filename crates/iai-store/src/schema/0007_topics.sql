@@ -34,6 +34,10 @@ WHEN old.community IS NOT new.community BEGIN
     UPDATE summary SET is_stale = 1
      WHERE kind = 'topic' AND source IN (old.community, new.community);
 END;
+CREATE TRIGGER memory_ends_in_topic AFTER UPDATE OF valid_to_ms ON memory BEGIN
+    UPDATE summary SET is_stale = 1 WHERE kind = 'topic' AND source = new.community;
+    UPDATE summary SET is_stale = 1 WHERE kind = 'session' AND source = new.session;
+END;
 CREATE TRIGGER memory_leaves_topic AFTER DELETE ON memory BEGIN
     UPDATE summary SET is_stale = 1 WHERE kind = 'topic' AND source = old.community;
     UPDATE summary SET is_stale = 1 WHERE kind = 'session' AND source = old.session;

@@ -88,7 +88,8 @@ impl Writing<'_> {
                 ],
                 |row| row.get(0),
             )?;
-            c.prepare_cached("DELETE FROM pattern_evidence WHERE pattern = ?")?.execute([number])?;
+            c.prepare_cached("DELETE FROM pattern_evidence WHERE pattern = ?")?
+                .execute([number])?;
             let mut show = c.prepare_cached(
                 "INSERT OR IGNORE INTO pattern_evidence
                  SELECT ?1, number FROM memory WHERE number = ?2",

@@ -6,6 +6,7 @@ use rusqlite::params;
 
 use super::{Writing, held};
 use crate::error::Result;
+use crate::reader::sql_limit;
 use crate::record::memory::{Json, Millis};
 use crate::record::{MemoryNumber, Neighbour, Summary, SummaryKind, Topic};
 
@@ -78,6 +79,21 @@ impl Writing<'_> {
             c.prepare_cached("DELETE FROM summary WHERE kind = 'topic' AND source = ?")?
                 .execute([topic])?;
             c.prepare_cached("DELETE FROM topic WHERE number = ?")?.execute([topic]).map(drop)
+        })
+    }
+
+    /// Drops topics nobody was ever put into, at most `limit` of them. Returns how many.
+    pub fn drop_empty_topics(&self, limit: usize) -> Result<usize> {
+        self.reader.run("dropping empty topics", |c| {
+            c.prepare_cached(
+                "DELETE FROM topic WHERE number IN (
+                     SELECT number FROM topic t
+                      WHERE NOT EXISTS (SELECT 1 FROM memory m WHERE m.community = t.number)
+                        AND NOT EXISTS (SELECT 1 FROM summary s
+                                         WHERE s.kind = 'topic' AND s.source = t.number)
+                      LIMIT ?)",
+            )?
+            .execute([sql_limit(limit)])
         })
     }
 
