@@ -45,4 +45,4 @@ pub use recall::{
 };
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};
-pub use topology::Topology;
+pub use topology::{TopicView, Topology};

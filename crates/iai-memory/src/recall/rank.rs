@@ -42,8 +42,9 @@ const SUCCESSOR_MARGIN: f64 = 0.0001;
 /// What was said only after the time of asking costs this much; it happens when somebody asks as of
 /// a day in the past, or when a clock was wrong.
 const LATER_COST: f64 = 0.3;
-/// A summary repeats what was said; those who said it go first.
-const SUMMARY_COST: f64 = 0.3;
+/// A summary repeats what was said, and has more of the cue's words than any of those who said it:
+/// it is told after all of them, whatever their own costs.
+const SUMMARY_COST: f64 = 1.0;
 /// Clocks differ by so much without anybody being to blame.
 const CLOCK_SKEW_DAYS: f64 = 10.0 / 1440.0;
 

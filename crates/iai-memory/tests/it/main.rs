@@ -7,6 +7,7 @@
 
 mod fixture;
 
+mod consolidation;
 mod ingest;
 mod meaning;
 mod recall;
