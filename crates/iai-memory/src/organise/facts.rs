@@ -13,7 +13,7 @@ use crate::engine::MemoryEngine;
 use crate::error::Result;
 
 /// Memories read in one transaction.
-const MEMORIES_PER_ADVANCE: usize = 256;
+const MEMORIES_PER_ADVANCE: usize = 64;
 /// Facts kept of one memory.
 const FACTS_MAX: usize = 16;
 

@@ -102,7 +102,7 @@ impl MemoryEngine {
         let has_topics = topics::are_found(self)?;
         let (mut compared, mut up_to) = (Vec::new(), None);
         for (number, memory) in memories {
-            if shift.must_make_way() {
+            if !shift.step_aside() {
                 break;
             }
             up_to = Some(*number);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::quiet::QuietWindow;
+use super::rounds::Digest;
 use super::{Effects, add};
 use crate::bell::Bell;
 
@@ -43,6 +44,8 @@ pub(super) struct State {
     pub(super) done: Done,
     pub(super) window: Option<QuietWindow>,
     pub(super) round_at: Option<Timestamp>,
+    /// What rounds did since somebody looked.
+    pub(super) digest: Digest,
     misses: Vec<Miss>,
 }
 
@@ -87,6 +90,7 @@ impl Default for OrganiseRoom {
             done: Done::default(),
             window: None,
             round_at: None,
+            digest: Digest::default(),
             misses: Vec::new(),
         };
         Self {
@@ -165,10 +169,13 @@ impl OrganiseRoom {
         }
     }
 
-    /// Asks for a round now, and returns the number of that wish.
+    /// Asks for a round now, and returns the number of that wish. While one is open, another is the
+    /// same: whoever asks again and again how far it is must not begin it anew.
     pub(super) fn demand(&self) -> u64 {
         let mut state = self.state();
-        state.n_demanded += 1;
+        if state.n_demanded == state.n_served {
+            state.n_demanded += 1;
+        }
         let number = state.n_demanded;
         drop(state);
         self.bell.ring();

@@ -59,6 +59,10 @@ pub struct ConsolidateAnswer {
     pub is_finished: bool,
     /// The step that is under way.
     pub at_step: Option<&'static str>,
+    /// How many steps are over, and how many there are.
+    pub n_steps_over: usize,
+    /// How many steps there are.
+    pub n_steps: usize,
     /// Steps that failed three times and rest for a day.
     pub resting: Vec<&'static str>,
 }
@@ -109,6 +113,12 @@ pub struct Digest {
     pub timed_out_cycles: u64,
 }
 
+impl Digest {
+    fn is_any(&self) -> bool {
+        0 < self.rem_cycles_completed
+    }
+}
+
 /// What the daemon tells about quiet work without asking the store.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct OrganiseStatus {
@@ -116,6 +126,8 @@ pub struct OrganiseStatus {
     pub round_at: Option<Timestamp>,
     /// The part of the day at which nobody is there.
     pub quiet_window: Option<QuietWindow>,
+    /// What it did since somebody looked, when that is anything.
+    pub digest: Option<Digest>,
     /// The step that is under way.
     pub at_step: Option<&'static str>,
 }
@@ -168,7 +180,10 @@ impl MemoryEngine {
         let is_begun = std::mem::replace(&mut self.organise.state().is_begun, true);
         if !is_begun {
             self.organise.bell.ring();
-            self.organise.state().round_at = self.rounds()?.finished_at;
+            let rounds = self.rounds()?;
+            let mut state = self.organise.state();
+            (state.round_at, state.digest) = (rounds.finished_at, rounds.digest);
+            drop(state);
             self.learn_quiet_window(now)?;
         }
         Ok(())
@@ -204,6 +219,11 @@ impl MemoryEngine {
         self.answer(done, served)
     }
 
+    /// Has everything done soon, and waits for nothing.
+    pub fn wish_round(&self) {
+        self.organise.demand();
+    }
+
     /// Tries steps again that rest because they failed.
     pub fn forgive_steps(&self, now: Timestamp) -> Result<()> {
         for step in STEPS {
@@ -218,6 +238,7 @@ impl MemoryEngine {
         OrganiseStatus {
             round_at: state.round_at,
             quiet_window: state.window,
+            digest: Some(&state.digest).filter(|digest| digest.is_any()).cloned(),
             at_step: state.done.at_step,
         }
     }
@@ -225,7 +246,7 @@ impl MemoryEngine {
     /// Tells what idle work did since [`Self::take_digest`]; `None` when that is nothing.
     pub fn digest(&self) -> Result<Option<Digest>> {
         let mut digest = self.rounds()?.digest;
-        if digest.rem_cycles_completed == 0 {
+        if !digest.is_any() {
             return Ok(None);
         }
         let best = self.read(|reader| Ok(reader.patterns(None, 1)?))?.into_iter().next();
@@ -301,6 +322,7 @@ impl MemoryEngine {
     fn put_rounds(&self, rounds: &Rounds, event: Option<&NewEvent>, now: Timestamp) -> Result<()> {
         let state = serde_json::to_value(rounds).unwrap_or_else(|_| json!({}));
         let progress = StepProgress { state, ..StepProgress::default() };
+        self.organise.state().digest = rounds.digest.clone();
         self.write(|writing| {
             if let Some(event) = event {
                 writing.event(event)?;
@@ -357,6 +379,11 @@ impl MemoryEngine {
             },
             schema_candidates: pending.take(CANDIDATES_TOLD_MAX).map(candidate).collect(),
             is_finished: served == Served::Whole,
+            n_steps_over: match done.at_step {
+                Some(name) => STEPS.iter().position(|step| step.name() == name).unwrap_or(0),
+                None => STEPS.len(),
+            },
+            n_steps: STEPS.len(),
             at_step: done.at_step,
             resting: done.resting,
             steps: done.effects,

@@ -38,7 +38,7 @@ const SESSION_QUIET: SignedDuration = SignedDuration::from_mins(30);
 /// Memories whose sessions are noted in one transaction.
 const NOTED_PER_ADVANCE: usize = 2000;
 /// Summaries written in one transaction: taking an old one out of the index is dear.
-const SUMMARIES_PER_ADVANCE: usize = 16;
+const SUMMARIES_PER_ADVANCE: usize = 8;
 /// Memories a summary names as its sources.
 const SOURCES_MAX: usize = 20;
 
@@ -78,7 +78,7 @@ impl Step for Summaries {
         }
         let mut made = Vec::new();
         for summary in stale {
-            if shift.must_make_way() {
+            if !shift.step_aside() {
                 break;
             }
             made.push(make(engine, summary)?);

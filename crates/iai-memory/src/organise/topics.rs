@@ -22,7 +22,7 @@ const GROWTH_MIN: u64 = 10;
 /// Rows read between two looks at who goes first.
 const ROWS_PER_READ: usize = 2048;
 /// Memories that change their topic in one transaction.
-const CHANGES_PER_WRITE: usize = 512;
+const CHANGES_PER_WRITE: usize = 128;
 /// Links looked at; in a store with more, nearness decides alone.
 const LINKS_MAX: usize = 400_000;
 
