@@ -7,6 +7,7 @@ mod crypto;
 mod daemon;
 mod doctor;
 mod import;
+mod maintenance;
 mod memories;
 mod model;
 mod output;
@@ -57,6 +58,9 @@ enum Command {
     /// Run, start, stop or look at the daemon
     #[command(subcommand)]
     Daemon(daemon::DaemonCommand),
+    /// Have quiet work done now
+    #[command(subcommand)]
+    Maintenance(maintenance::MaintenanceCommand),
     /// Make or look at the key
     #[command(subcommand)]
     Crypto(crypto::CryptoCommand),
@@ -177,6 +181,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::List(arguments) => memories::list(&client(), &arguments, output),
         Command::BankRecall(arguments) => memories::bank_recall(&client(), &arguments, output),
         Command::Daemon(command) => daemon::run(command, settings, output),
+        Command::Maintenance(command) => maintenance::run(command, &client(), output),
         Command::Crypto(command) => crypto::run(command, settings, output),
         Command::CaptureHooks(command) => capture_hooks::run(command, settings, output),
         Command::SessionStart { session_id } => {

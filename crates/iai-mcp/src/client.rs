@@ -125,8 +125,13 @@ impl Client {
 
     /// Asks the daemon how it is.
     pub(crate) fn status(&self) -> Result<Value, CallError> {
+        self.control(&json!({"type": "status"}))
+    }
+
+    /// Sends the daemon one of the contract's control messages.
+    pub(crate) fn control(&self, message: &Value) -> Result<Value, CallError> {
         let mut connection = Connection::open(self.shared.settings.home.socket(), CONNECT_LIMIT)?;
-        Ok(connection.control(&json!({"type": "status"}), STATUS_LIMIT)?)
+        Ok(connection.control(message, STATUS_LIMIT)?)
     }
 
     fn connect(&self) -> Result<Connection, CallError> {

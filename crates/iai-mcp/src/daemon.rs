@@ -262,7 +262,8 @@ fn answerer(
         }
         method => {
             let opened = store.wait()?;
-            let _asking = opened.engine.asking();
+            // Whoever asks for quiet work must not be what it makes way for.
+            let _asking = (!handlers::is_quiet(method)).then(|| opened.engine.asking());
             let (engine, now) = (&opened.engine, clock::now());
             let answer = handlers::answer(engine, &secrets, method, &call.params, now);
             if opened.engine.is_broken() {

@@ -67,7 +67,7 @@ impl MemoryEngine {
     /// Looks at what came in and was not looked at yet, now instead of soon: what it is about, and
     /// how formal it is. Returns how many memories it was.
     pub fn look_at_what_came_in(&self, now: Timestamp) -> Result<u64> {
-        let done = self.run_steps(&[&Attributes, &Formality], |_| true, &|| now)?;
+        let done = self.finish_steps(&[&Attributes, &Formality], now)?;
         let read = done.get(Attributes.name()).and_then(|effects| effects.get("memories_read"));
         Ok(read.copied().unwrap_or(0))
     }

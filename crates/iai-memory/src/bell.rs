@@ -43,6 +43,14 @@ impl Bell {
         self.changed.notify_all();
     }
 
+    /// Hears a ring without waiting for one; false when there is none.
+    pub(crate) fn hear_ring(&self) -> bool {
+        let mut state = self.state();
+        let has_rung = state.n_rings != state.n_heard;
+        state.n_heard = state.n_rings;
+        has_rung
+    }
+
     /// Sends the worker away, now or before it comes.
     pub(crate) fn end(&self) {
         self.state().is_over = true;
@@ -59,6 +67,15 @@ impl Bell {
         let is_idle = |state: &mut State| state.n_rings == state.n_heard && !state.is_over;
         let state = self.changed.wait_while(self.state(), is_idle);
         hear(state.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Sleeps until the bell rings, or for so long; `None` when only time has passed.
+    pub(crate) fn wait_for(&self, limit: Option<Duration>) -> Option<Call> {
+        let Some(limit) = limit else { return Some(self.wait()) };
+        let is_idle = |state: &mut State| state.n_rings == state.n_heard && !state.is_over;
+        let waited = self.changed.wait_timeout_while(self.state(), limit, is_idle);
+        let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        (!waited.timed_out()).then(|| hear(state))
     }
 
     /// After a ring, waits until it has been quiet for so long; a bell that never stops ringing is
@@ -104,6 +121,15 @@ mod tests {
         assert_eq!(bell.wait(), Call::Leave);
         assert_eq!(bell.wait_for_quiet(Duration::from_secs(60), 3), Call::Leave);
         assert!(bell.is_over());
+    }
+
+    #[test]
+    fn time_passes_without_a_ring() {
+        let bell = Bell::default();
+        assert_eq!(bell.wait_for(Some(Duration::ZERO)), None);
+        bell.ring();
+        assert_eq!(bell.wait_for(Some(Duration::ZERO)), Some(Call::Work));
+        assert_eq!(bell.wait_for(Some(Duration::ZERO)), None);
     }
 
     #[test]

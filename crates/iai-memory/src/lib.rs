@@ -16,8 +16,10 @@ mod ingest;
 mod links;
 mod meaning;
 mod organise;
+mod patterns;
 mod profile;
 mod projects;
+mod questions;
 mod recall;
 mod relate;
 mod shelf;
@@ -40,12 +42,16 @@ pub use iai_store::{
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};
-pub use organise::Asking;
+pub use organise::{
+    Asking, ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience, QuietWindow,
+};
+pub use patterns::{PatternView, PatternsAnswer, PatternsAsk};
 pub use profile::{KNOBS, Knob};
+pub use questions::{Question, QuestionsAnswer, QuestionsAsk};
 pub use recall::{
     Certainty, CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk,
     TemporalAnswer, TemporalAsk, TextAnswer, TextAsk, Timing, TimingUs,
 };
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};
-pub use topology::Topology;
+pub use topology::{TopicView, Topology};

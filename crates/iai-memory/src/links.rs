@@ -117,7 +117,7 @@ impl MemoryEngine {
             [Some(number), catalogue.previous(number), catalogue.next(number)]
         })?;
         self.read(|reader| {
-            let mut near = self.nearest_to(reader, number)?;
+            let mut near = self.near_to(reader, number)?;
             near.retain(|(other, cosine)| {
                 COSINE_MIN <= *cosine && !neighbours.contains(&Some(*other))
             });
@@ -137,11 +137,7 @@ impl MemoryEngine {
     }
 
     /// Returns the memories nearest to one, best first, as the serving model sees them.
-    pub(crate) fn nearest_to(
-        &self,
-        reader: &Reader,
-        number: MemoryNumber,
-    ) -> Result<Vec<(MemoryNumber, f32)>> {
+    fn near_to(&self, reader: &Reader, number: MemoryNumber) -> Result<Vec<(MemoryNumber, f32)>> {
         let mut nearest: BTreeMap<MemoryNumber, f32> = BTreeMap::new();
         for (other, cosine) in self.near_parts(reader, number, PARTS_MAX, LIMITS)? {
             let best = nearest.entry(other).or_insert(cosine);

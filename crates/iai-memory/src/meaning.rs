@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use std::time::{Duration, Instant};
 
 use iai_embed::{Embedder, ModelIdentity, check_vectors};
-use iai_store::{MemoryNumber, ModelState, NewModel, Pooling, Reader, Scope, VectorIndex};
+use iai_store::{MemoryNumber, ModelState, NewModel, Part, Pooling, Reader, Scope, VectorIndex};
 use serde::Serialize;
 
 use crate::bell::Bell;
@@ -168,6 +168,36 @@ impl MemoryEngine {
         Ok(Some(Nearest { cue, hits, mean, deviation, embedding }))
     }
 
+    /// Finds what is nearest to a memory itself, and the mean of the cosines of all; `None` when it
+    /// has no vectors of the serving model.
+    pub(crate) fn nearest_to(
+        &self,
+        number: MemoryNumber,
+        ask: &NearestAsk<'_>,
+    ) -> Result<Option<(Vec<(MemoryNumber, f32)>, f32)>> {
+        ask.reader.widen_cache()?;
+        let lanes = self.meaning.read();
+        let Some(lane) = lanes.serving.as_ref().filter(|lane| lane.index.has(number)) else {
+            return Ok(None);
+        };
+        let parts = ask.reader.vector_parts(lane.index.model().number, number)?;
+        let Some(vector) = mean_of(&parts) else { return Ok(None) };
+        let found = self.with_index(|index| {
+            let admits = ask.scope.admits(index.catalogue());
+            lane.index.search(ask.reader, &vector, admits, ask.limits)
+        })??;
+        let hits = found.hits.iter().filter(|hit| hit.number != number);
+        Ok(Some((hits.map(|hit| (hit.number, hit.cosine)).collect(), found.mean)))
+    }
+
+    /// Takes memories that were forgotten out of the lanes.
+    pub(crate) fn forget_vectors(&self, numbers: &[MemoryNumber]) {
+        let mut lanes = self.meaning.write();
+        for lane in lanes.both() {
+            numbers.iter().for_each(|number| lane.index.remove(*number));
+        }
+    }
+
     /// Returns the cosines of memories that another lane found.
     pub(crate) fn cosines(
         &self,
@@ -279,6 +309,17 @@ fn facts_of(identity: &ModelIdentity) -> Result<NewModel> {
         dimension: u16::try_from(identity.dimension).map_err(|_| wrong("is too wide"))?,
         n_tokens_max: u32::try_from(identity.n_tokens_max).map_err(|_| wrong("is too long"))?,
     })
+}
+
+/// The direction in which the parts of a memory point together.
+fn mean_of(parts: &[Part]) -> Option<Vec<f32>> {
+    let mut sum = parts.first()?.vector.clone();
+    for part in parts.iter().skip(1) {
+        sum.iter_mut().zip(&part.vector).for_each(|(sum, value)| *sum += value);
+    }
+    let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+    sum.iter_mut().for_each(|value| *value /= length);
+    sum.iter().all(|value| value.is_finite()).then_some(sum)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -4,32 +4,52 @@
 //! returns. Between steps, and inside the longer ones, whoever asks something goes first. A step
 //! that finds nothing new changes nothing, however often it is called.
 
+mod compact;
+mod facts;
+mod habits;
+mod misses;
+mod nearness;
+mod quiet;
 mod retention;
+mod room;
+mod rounds;
+mod strikes;
+mod summaries;
+mod terms;
+mod topics;
 
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use jiff::Timestamp;
 
 use crate::attributes::Attributes;
-use crate::bell::{Bell, Call};
 use crate::engine::MemoryEngine;
-use crate::error::Result;
+use crate::error::{MemoryError, Result};
 use crate::formality::Formality;
 use crate::links::{FadingLinks, SimilarLinks};
 use crate::relate::Disputes;
 
-/// The work there is, in the order it is done.
-static STEPS: &[&dyn Step] =
-    &[&Attributes, &Formality, &Disputes, &retention::Retention, &SimilarLinks, &FadingLinks];
+pub(crate) use misses::{MISSES_KEPT, miss_of};
+pub use quiet::QuietWindow;
+pub(crate) use room::OrganiseRoom;
+pub use rounds::{ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience};
 
-/// A load of turns goes first: the work begins when nothing came in for so long …
-const QUIET: Duration = Duration::from_millis(250);
-/// … or after so many waits, should the turns never cease.
-const QUIET_WAITS_MAX: u32 = 40;
-/// Those who go first are waited for so long; a step that never came to work would starve.
-const MAKING_WAY_MAX: Duration = Duration::from_secs(5);
+/// The work there is, in the order it is done.
+static STEPS: &[&dyn Step] = &[
+    &Attributes,
+    &Formality,
+    &Disputes,
+    &retention::Retention,
+    &misses::Misses,
+    &SimilarLinks,
+    &nearness::Nearness,
+    &topics::Topics,
+    &summaries::Summaries,
+    &facts::Facts,
+    &habits::Habits,
+    &FadingLinks,
+    &compact::Compact,
+];
 
 /// One kind of quiet work.
 pub(crate) trait Step: Sync {
@@ -66,38 +86,54 @@ pub(crate) enum Advance {
 /// What was done, counted by what it was: `summaries_created` → 3.
 pub(crate) type Effects = BTreeMap<&'static str, u64>;
 
+/// Why a round of steps is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    /// Turns came in.
+    Soon,
+    /// Nobody needs the machine.
+    Idle,
+    /// Somebody wants everything done now.
+    Demand,
+}
+
+impl Occasion {
+    fn is_for(self, due: Due) -> bool {
+        match self {
+            Self::Soon => due == Due::Soon,
+            Self::Idle | Self::Demand => true,
+        }
+    }
+}
+
 /// What a step has to know about the moment.
 pub(crate) struct Shift<'a> {
     /// The time.
     pub(crate) now: Timestamp,
+    /// Why it is called.
+    pub(crate) occasion: Occasion,
     room: &'a OrganiseRoom,
 }
 
 impl Shift<'_> {
-    /// Tells whether the step has to return soon: somebody asks something, or the daemon leaves.
-    /// Work between two looks takes a few milliseconds at most.
+    /// Tells whether the step has to return soon: somebody asks something, somebody holds idle work
+    /// back, or the daemon leaves. Work between two looks takes a few milliseconds at most.
     pub(crate) fn must_make_way(&self) -> bool {
-        self.room.bell.is_over() || *self.room.n_asking() > 0
-    }
-}
-
-/// Who asks, and who wakes the one thread that organises.
-#[derive(Default)]
-pub(crate) struct OrganiseRoom {
-    bell: Bell,
-    n_asking: Mutex<usize>,
-    way_is_free: Condvar,
-}
-
-impl OrganiseRoom {
-    fn n_asking(&self) -> MutexGuard<'_, usize> {
-        self.n_asking.lock().unwrap_or_else(PoisonError::into_inner)
+        self.must_leave() || self.room.is_asked()
     }
 
-    /// Waits until nobody asks anything.
-    fn make_way(&self) {
-        let is_taken = |n: &mut usize| *n > 0;
-        drop(self.way_is_free.wait_timeout_while(self.n_asking(), MAKING_WAY_MAX, is_taken));
+    /// Waits inside a computation that holds no lock until nobody asks anything; false when the
+    /// step has to give up what it has in hand.
+    pub(crate) fn step_aside(&self) -> bool {
+        if self.room.is_asked() {
+            self.room.make_way();
+        }
+        !self.must_leave()
+    }
+
+    fn must_leave(&self) -> bool {
+        let is_held = self.occasion == Occasion::Idle && self.room.held_for(self.now).is_some();
+        is_held || self.room.bell.is_over()
     }
 }
 
@@ -106,63 +142,118 @@ pub struct Asking<'a>(&'a OrganiseRoom);
 
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
-        let mut n_asking = self.0.n_asking();
-        *n_asking = n_asking.saturating_sub(1);
-        if *n_asking == 0 {
-            self.0.way_is_free.notify_all();
-        }
+        self.0.answered();
     }
 }
 
 impl MemoryEngine {
     /// Has quiet work make way until the answer is there.
     pub fn asking(&self) -> Asking<'_> {
-        *self.organise.n_asking() += 1;
+        self.organise.ask();
         Asking(&self.organise)
-    }
-
-    /// Organises as turns come in, until [`Self::stop_organising`].
-    pub fn organise_until_stopped(&self, clock: &dyn Fn() -> Timestamp) -> Result<()> {
-        let bell = &self.organise.bell;
-        bell.ring();
-        while bell.wait() == Call::Work {
-            if bell.wait_for_quiet(QUIET, QUIET_WAITS_MAX) == Call::Leave {
-                break;
-            }
-            self.run_steps(STEPS, |due| due == Due::Soon, clock)?;
-        }
-        Ok(())
-    }
-
-    /// Ends [`Self::organise_until_stopped`], now or before it begins.
-    pub fn stop_organising(&self) {
-        self.organise.bell.end();
     }
 
     /// Says that there is something to organise.
     pub(crate) fn wake_organiser(&self) {
-        self.organise.bell.ring();
+        self.organise.wake();
     }
 
-    /// Calls each step that `is_wanted` until it has nothing to do.
-    pub(crate) fn run_steps(
+    /// Calls steps until they have nothing to do, now and whoever asks meanwhile; returns what each
+    /// of them did.
+    pub(crate) fn finish_steps(
         &self,
         steps: &[&dyn Step],
-        is_wanted: impl Fn(Due) -> bool,
-        clock: &dyn Fn() -> Timestamp,
+        now: Timestamp,
     ) -> Result<BTreeMap<&'static str, Effects>> {
         let mut done: BTreeMap<&'static str, Effects> = BTreeMap::new();
-        for step in steps.iter().filter(|step| is_wanted(step.due())) {
-            while !self.organise.bell.is_over() {
-                let shift = Shift { now: clock(), room: &self.organise };
+        for step in steps {
+            let shift = Shift { now, occasion: Occasion::Demand, room: &self.organise };
+            loop {
                 match step.advance(self, &shift)? {
                     Advance::Nothing => break,
                     Advance::MadeWay => self.organise.make_way(),
-                    Advance::Did(effects) => add(done.entry(step.name()).or_default(), &effects),
+                    Advance::Did(effects) => {
+                        let sum = done.entry(step.name()).or_default();
+                        effects.iter().for_each(|(what, n)| *sum.entry(what).or_default() += n);
+                    }
                 }
             }
         }
         Ok(done)
+    }
+
+    /// Calls each step the occasion is for until it has nothing to do; false when some were left
+    /// because of a hold or because the daemon leaves.
+    fn run_steps(
+        &self,
+        steps: &[&dyn Step],
+        occasion: Occasion,
+        clock: &dyn Fn() -> Timestamp,
+    ) -> Result<bool> {
+        for step in steps.iter().filter(|step| occasion.is_for(step.due())) {
+            if self.is_resting(*step, clock())? {
+                continue;
+            }
+            self.organise.at_step(step.name());
+            let run = self.run_step(*step, occasion, clock, &mut |engine| {
+                // Turns that come in meanwhile do not wait for the end of the night.
+                if occasion != Occasion::Soon && engine.organise.bell.hear_ring() {
+                    engine.run_steps(steps, Occasion::Soon, clock)?;
+                    engine.organise.at_step(step.name());
+                }
+                Ok(())
+            });
+            match run {
+                Ok(true) => self.forgive(*step, clock())?,
+                Ok(false) => return Ok(false),
+                // Nothing can be written any more, not even the strike.
+                Err(error @ (MemoryError::WriterBroken | MemoryError::ReadOnly)) => {
+                    return Err(error);
+                }
+                Err(error) => {
+                    let reason = error.to_string();
+                    self.write(|w| strikes::strike(w, step.name(), &reason, clock()))?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Calls a step until it has nothing to do; false when it has to be left.
+    fn run_step(
+        &self,
+        step: &dyn Step,
+        occasion: Occasion,
+        clock: &dyn Fn() -> Timestamp,
+        between: &mut dyn FnMut(&Self) -> Result<()>,
+    ) -> Result<bool> {
+        loop {
+            let shift = Shift { now: clock(), occasion, room: &self.organise };
+            if shift.must_leave() {
+                return Ok(false);
+            }
+            match step.advance(self, &shift)? {
+                Advance::Nothing => return Ok(true),
+                Advance::MadeWay => self.organise.make_way(),
+                Advance::Did(effects) => self.organise.did(step.name(), &effects),
+            }
+            between(self)?;
+        }
+    }
+
+    fn is_resting(&self, step: &dyn Step, now: Timestamp) -> Result<bool> {
+        let until = self.read(|reader| strikes::resting_until(reader, step.name(), now))?;
+        if until.is_some() {
+            self.organise.state().done.resting.push(step.name());
+        }
+        Ok(until.is_some())
+    }
+
+    fn forgive(&self, step: &dyn Step, now: Timestamp) -> Result<()> {
+        if self.read(|reader| strikes::has_strikes(reader, step.name()))? {
+            self.write(|writing| strikes::clear(writing, step.name(), now))?;
+        }
+        Ok(())
     }
 }
 
@@ -174,7 +265,10 @@ fn add(sum: &mut Effects, effects: &Effects) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use iai_store::{KeySource, StorePaths};
+    use jiff::SignedDuration;
 
     use super::*;
 
@@ -202,6 +296,25 @@ mod tests {
         }
     }
 
+    /// Fails as often as it is called.
+    #[derive(Default)]
+    struct Failing(AtomicU64);
+
+    impl Step for Failing {
+        fn name(&self) -> &'static str {
+            "failing"
+        }
+
+        fn due(&self) -> Due {
+            Due::Idle
+        }
+
+        fn advance(&self, _: &MemoryEngine, _: &Shift<'_>) -> Result<Advance> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Err(MemoryError::bad("test", "as ordered"))
+        }
+    }
+
     fn engine(folder: &std::path::Path) -> MemoryEngine {
         let paths = StorePaths {
             folder: folder.to_owned(),
@@ -215,30 +328,65 @@ mod tests {
             .0
     }
 
+    fn run(engine: &MemoryEngine, steps: &[&dyn Step], occasion: Occasion, hour: i64) -> bool {
+        let at = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(hour);
+        engine.organise.begin_round();
+        engine.run_steps(steps, occasion, &|| at).unwrap()
+    }
+
     #[test]
     fn a_step_is_called_until_it_has_nothing_to_do_and_then_does_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path());
-        let clock = || Timestamp::UNIX_EPOCH;
-        let run = || engine.run_steps(&[&CountToThree], |due| due == Due::Soon, &clock).unwrap();
-        assert_eq!(run(), BTreeMap::from([("count", Effects::from([("n", 2)]))]));
-        assert!(run().is_empty());
-        let idle = engine.run_steps(&[&CountToThree], |due| due == Due::Idle, &clock).unwrap();
-        assert!(idle.is_empty());
+        assert!(run(&engine, &[&CountToThree], Occasion::Soon, 0));
+        let done = engine.organise.end_round(None);
+        assert_eq!(done.effects, BTreeMap::from([("count", Effects::from([("n", 2)]))]));
+        assert!(run(&engine, &[&CountToThree], Occasion::Demand, 0));
+        assert!(engine.organise.end_round(None).effects.is_empty());
+    }
+
+    #[test]
+    fn a_step_that_fails_three_times_rests_for_a_day_and_the_others_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path());
+        let failing = Failing::default();
+        for (hour, n_calls) in [(0, 1), (1, 2), (2, 3), (3, 3), (25, 3), (26, 4), (27, 5)] {
+            assert!(run(&engine, &[&failing, &CountToThree], Occasion::Idle, hour));
+            assert_eq!(failing.0.load(Ordering::Relaxed), n_calls, "hour {hour}");
+            let done = engine.organise.end_round(None);
+            assert_eq!(done.resting.is_empty(), !(3..=25).contains(&hour));
+        }
+    }
+
+    #[test]
+    fn idle_work_is_held_back_and_what_is_wanted_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path());
+        engine.hold_organising(Some(Timestamp::UNIX_EPOCH + SignedDuration::from_hours(2)));
+        assert!(!run(&engine, &[&CountToThree], Occasion::Idle, 1));
+        assert!(engine.organise.end_round(None).effects.is_empty());
+        assert!(run(&engine, &[&CountToThree], Occasion::Demand, 1));
+        assert_eq!(engine.organise.end_round(None).effects.len(), 1);
+        assert!(run(&engine, &[&CountToThree], Occasion::Idle, 2));
+        engine.hold_organising(None);
+        assert!(!run(&engine, &[&CountToThree], Occasion::Idle, 999));
+        engine.resume_organising();
+        assert!(run(&engine, &[&CountToThree], Occasion::Idle, 1));
     }
 
     #[test]
     fn whoever_asks_goes_first() {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path());
-        let shift = Shift { now: Timestamp::UNIX_EPOCH, room: &engine.organise };
+        let (now, occasion) = (Timestamp::UNIX_EPOCH, Occasion::Idle);
+        let shift = Shift { now, occasion, room: &engine.organise };
         assert!(!shift.must_make_way());
         let (first, second) = (engine.asking(), engine.asking());
         drop(first);
         assert!(shift.must_make_way());
         drop(second);
-        assert!(!shift.must_make_way());
+        assert!(!shift.must_make_way() && shift.step_aside());
         engine.stop_organising();
-        assert!(shift.must_make_way());
+        assert!(shift.must_make_way() && !shift.step_aside());
     }
 }

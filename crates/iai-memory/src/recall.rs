@@ -22,12 +22,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use cue::CueMode;
+pub(crate) use cue::words_of_in_order;
 pub use structural::{StructuralAnswer, StructuralAsk};
 pub use temporal::{TemporalAnswer, TemporalAsk};
 pub use text::{TextAnswer, TextAsk};
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::organise;
 use cue::Cue;
 
 /// The cue's length that is looked at; the rest says nothing new.
@@ -218,6 +220,7 @@ impl MemoryEngine {
         self.load_index()?;
         let (answer, dispute) = self.read(|reader| {
             let found = candidates::find(self, reader, cue, ask, now)?;
+            self.note_miss(cue, ask, &found, now);
             if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {
                 let text = "nothing is known about this";
                 return Ok((pack::nothing(cue, "low_confidence", text), None));
@@ -256,6 +259,35 @@ impl MemoryEngine {
         match dispute.filter(|_| is_told) {
             Some(dispute) => self.write(|writing| Ok(writing.note_hinted(dispute, now)?)),
             None => Ok(()),
+        }
+    }
+}
+
+impl MemoryEngine {
+    /// Tells whether a cue would find something that is likely to be meant.
+    pub(crate) fn knows(&self, cue: &str, project: Option<&str>, now: Timestamp) -> Result<bool> {
+        let cue = Cue::understand(cue, now);
+        let ask = RecallAsk {
+            project: project.map(str::to_owned),
+            certainty: Certainty::OnlyConfident,
+            ..RecallAsk::new(cue.text.clone(), 0)
+        };
+        self.load_index()?;
+        self.read(|reader| {
+            let found = candidates::find(self, reader, &cue, &ask, now)?;
+            Ok(!found.evidence.is_empty() && !rank::is_doubtful(&found))
+        })
+    }
+
+    /// Notes a question that found nothing. What a hook asks unasked, and what is asked as of
+    /// another day, is no question of the user's.
+    fn note_miss(&self, cue: &Cue, ask: &RecallAsk, found: &candidates::Found, now: Timestamp) {
+        let is_asked = ask.certainty == Certainty::Any && ask.as_of.is_none();
+        let is_missed = found.evidence.is_empty() || rank::is_doubtful(found);
+        let is_question = cue.mode == CueMode::Concept && ask.n_hits_wanted.is_none();
+        if is_asked && is_missed && is_question && !self.is_read_only() {
+            let miss = organise::miss_of(&ask.cue, ask.project.as_deref(), now);
+            miss.into_iter().for_each(|miss| self.organise.miss(miss));
         }
     }
 }

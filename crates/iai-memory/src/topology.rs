@@ -73,6 +73,36 @@ impl MemoryEngine {
     }
 }
 
+/// What the memories of a topic are about.
+#[derive(Debug, Clone, Serialize)]
+pub struct TopicView {
+    /// Its number, the same as long as it goes on.
+    pub number: u64,
+    /// What it is called.
+    pub label: String,
+    /// How many memories it has.
+    pub n_members: u64,
+    /// The project of most of them.
+    pub project: Option<String>,
+}
+
+/// Topics told at once.
+const TOPICS_TOLD_MAX: usize = 200;
+
+impl MemoryEngine {
+    /// Returns the largest topics, of one project or of all.
+    pub fn topics(&self, project: Option<&str>) -> Result<Vec<TopicView>> {
+        let topics = self.read(|reader| Ok(reader.topics(project, TOPICS_TOLD_MAX)?))?;
+        let view = |topic: iai_store::Topic| TopicView {
+            number: topic.number,
+            label: topic.label,
+            n_members: topic.n_members,
+            project: topic.project,
+        };
+        Ok(topics.into_iter().map(view).collect())
+    }
+}
+
 fn regime(n: u64, sigma: Option<f64>) -> &'static str {
     match sigma {
         None => "insufficient_data",

@@ -43,7 +43,7 @@ impl Trial {
 
     /// Runs one step until it has nothing to do, and returns what it did.
     pub(crate) fn run(&self, step: &dyn Step, at: Timestamp) -> Effects {
-        let done = self.engine.run_steps(&[step], |_| true, &|| at).unwrap();
+        let done = self.engine.finish_steps(&[step], at).unwrap();
         done.into_values().next().unwrap_or_default()
     }
 }

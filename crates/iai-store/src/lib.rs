@@ -29,12 +29,13 @@ pub use index::{IndexSize, Made, MemoryIndex};
 pub use reader::{Column, Interrupter, Reader};
 pub use record::{
     Attribute, AttributeNumber, AttributeRole, Correction, Counts, Difference, Dispute, Event,
-    EventFilter, EventId, FILLER_CHARS_MAX, Filter, FormalityWeek, Inserted, KeyOrigin, Link,
-    LinkKind, Memory, MemoryId, MemoryNumber, Model, ModelNumber, ModelState, NewAttribute,
-    NewDispute, NewEvent, NewMemory, NewModel, NewSetAside, Part, Pooling, Position, Receipt,
-    ReceiptState, Role, SetAside, Settlement, Severity, StepProgress, Strengthened, Tier,
-    TurnIdentity, WEIGHT_MIN,
+    EventFilter, EventId, FILLER_CHARS_MAX, FactKind, FactSeen, Filter, FormalityWeek, Inserted,
+    KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber, MissedCue, Model, ModelNumber,
+    ModelState, Neighbour, NewAttribute, NewDispute, NewEvent, NewMemory, NewModel, NewPattern,
+    NewSetAside, Part, Pattern, PatternKind, PatternStatus, Pooling, Position, Receipt,
+    ReceiptState, Role, SetAside, Settlement, Severity, StepProgress, Strengthened, Summary,
+    SummaryKind, Tier, Topic, TurnIdentity, WEIGHT_MIN,
 };
 pub use store::{Created, Store};
 pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};
-pub use writing::Writing;
+pub use writing::{PatternPut, Writing};

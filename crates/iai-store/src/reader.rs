@@ -7,7 +7,9 @@ mod filter;
 mod ledger;
 mod links;
 mod memories;
+mod patterns;
 mod steps;
+mod topics;
 mod vectors;
 
 use std::cell::Cell;

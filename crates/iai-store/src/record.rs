@@ -10,6 +10,7 @@ pub(crate) mod memory;
 pub(crate) mod named;
 pub(crate) mod number;
 pub(crate) mod step;
+pub(crate) mod topic;
 
 pub use attribute::{
     Attribute, AttributeNumber, AttributeRole, FILLER_CHARS_MAX, FormalityWeek, NewAttribute,
@@ -24,6 +25,10 @@ pub use link::{Correction, Link, LinkKind, Strengthened, WEIGHT_MIN};
 pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
 pub use number::MemoryNumber;
 pub use step::StepProgress;
+pub use topic::{
+    FactKind, FactSeen, MissedCue, Neighbour, NewPattern, Pattern, PatternKind, PatternStatus,
+    Summary, SummaryKind, Topic,
+};
 
 use named::named;
 

@@ -116,6 +116,13 @@ impl Store {
         if busy { Err(StoreError::Busy) } else { Ok(()) }
     }
 
+    /// Moves what it can from the write-ahead log into the database, and waits for nobody.
+    pub fn checkpoint_gently(&self) -> Result<()> {
+        self.reader.run("moving the write-ahead log", |c| {
+            c.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+        })
+    }
+
     /// Makes room for a bulk load, until [`Self::end_bulk`]. Changes how fast it is, nothing else.
     pub fn begin_bulk(&mut self) -> Result<()> {
         self.reader.run("making room for a bulk load", connection::widen_cache)

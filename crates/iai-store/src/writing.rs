@@ -2,10 +2,15 @@
 
 mod attributes;
 mod disputes;
+mod forgetting;
 mod ledger;
 mod links;
+mod patterns;
 mod steps;
+mod topics;
 mod vectors;
+
+pub use patterns::PatternPut;
 
 use std::cell::RefCell;
 

@@ -35,6 +35,13 @@ pub(super) enum DaemonCommand {
     Restart,
     /// Show the daemon's status, one field a line
     Status,
+    /// Hold consolidation back
+    Pause {
+        /// For so many seconds; without a number until `daemon resume`
+        seconds: Option<u64>,
+    },
+    /// Let consolidation go on
+    Resume,
     /// Show the daemon's log
     Logs {
         /// How many lines
@@ -65,6 +72,20 @@ pub(super) fn run(
             start(settings, output)
         }
         DaemonCommand::Status => status(settings, output),
+        DaemonCommand::Pause { seconds } => {
+            let message = json!({"type": "pause", "seconds": seconds});
+            let reply = Client::new(settings.clone()).control(&message)?;
+            output.show(&reply, |_| match seconds {
+                Some(seconds) => format!("paused for {seconds}s"),
+                None => "paused until `iai-mcp daemon resume`".to_owned(),
+            });
+            Ok(ExitCode::SUCCESS)
+        }
+        DaemonCommand::Resume => {
+            let reply = Client::new(settings.clone()).control(&json!({"type": "resume"}))?;
+            output.show(&reply, |_| "resumed".to_owned());
+            Ok(ExitCode::SUCCESS)
+        }
         DaemonCommand::Logs { lines, follow } => {
             logs(&settings.home.daemon_log(), lines, follow, output)
         }

@@ -14,7 +14,7 @@ use iai_wire::{
 };
 use serde_json::{Value, json};
 
-use super::face::Face;
+use super::face::{Asked, Face};
 use super::lifecycle::Event;
 use super::workers::{DEADLINE, Workers};
 use crate::clock;
@@ -159,10 +159,15 @@ fn answer_control(control: Control, desk: &Desk) -> Value {
     let now = clock::now();
     match control {
         Control::Status => desk.face.status(now),
-        // Consolidation is not built yet: there is nothing these could start or end.
-        Control::UserInitiatedSleep { .. } | Control::ForceRem => {
-            json!({"ok": false, "reason": "nothing_to_consolidate"})
-        }
+        Control::UserInitiatedSleep { .. } => match desk.face.consolidate() {
+            Asked::Begun => json!({"ok": true, "state": "TRANSITIONING"}),
+            Asked::UnderWay => json!({"ok": false, "reason": "already_sleeping"}),
+            Asked::TooEarly => json!({"ok": false, "reason": "starting"}),
+        },
+        Control::ForceRem => match desk.face.consolidate() {
+            Asked::Begun | Asked::UnderWay => json!({"ok": true, "reason": "rem_queued"}),
+            Asked::TooEarly => json!({"ok": false, "reason": "starting"}),
+        },
         Control::ForceWake => json!({"ok": true, "reason": "wake_queued"}),
         Control::Pause { seconds } => {
             desk.face.pause(seconds, now);

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use iai_memory::{MemoryEngine, OrganiseStatus};
 use iai_wire::PROTOCOL_VERSION;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -25,6 +26,8 @@ pub(super) struct Face {
     pending: AtomicU64,
     /// Known once the store is open.
     models: OnceLock<Arc<Models>>,
+    /// Known once the store is open.
+    engine: OnceLock<Arc<MemoryEngine>>,
 }
 
 struct Changing {
@@ -39,6 +42,14 @@ struct Changing {
 enum Pause {
     UntilResumed,
     Until(Timestamp),
+}
+
+/// What became of the wish to consolidate now.
+pub(super) enum Asked {
+    Begun,
+    UnderWay,
+    /// The store is still being opened.
+    TooEarly,
 }
 
 impl Face {
@@ -57,12 +68,19 @@ impl Face {
             foreign: AtomicU64::new(0),
             pending: AtomicU64::new(0),
             models: OnceLock::new(),
+            engine: OnceLock::new(),
         }
     }
 
     /// Shows how far the models are from now on.
     pub(super) fn show_models(&self, models: Arc<Models>) {
         self.models.get_or_init(|| models);
+    }
+
+    /// Shows what quiet work does from now on, and holds it back if that was asked for before.
+    pub(super) fn show_engine(&self, engine: Arc<MemoryEngine>) {
+        let paused = self.changing().paused;
+        hold(self.engine.get_or_init(|| engine), paused);
     }
 
     pub(super) fn show_phase(&self, phase: Phase) {
@@ -111,11 +129,22 @@ impl Face {
             let seconds = i64::try_from(seconds).ok()?;
             now.checked_add(jiff::SignedDuration::from_secs(seconds)).ok()
         });
-        self.changing().paused = Some(until.map_or(Pause::UntilResumed, Pause::Until));
+        let paused = Some(until.map_or(Pause::UntilResumed, Pause::Until));
+        self.changing().paused = paused;
+        self.engine.get().into_iter().for_each(|engine| hold(engine, paused));
     }
 
     pub(super) fn resume(&self) {
         self.changing().paused = None;
+        self.engine.get().into_iter().for_each(|engine| hold(engine, None));
+    }
+
+    /// Has everything consolidated, and waits for nothing.
+    pub(super) fn consolidate(&self) -> Asked {
+        let Some(engine) = self.engine.get() else { return Asked::TooEarly };
+        let is_under_way = engine.organise_status().at_step.is_some();
+        engine.wish_round();
+        if is_under_way { Asked::UnderWay } else { Asked::Begun }
     }
 
     /// Builds the status reply: the founding contract's keys, then ours.
@@ -132,6 +161,9 @@ impl Face {
         };
         let is_paused =
             paused_until.is_some() || matches!(changing.paused, Some(Pause::UntilResumed));
+        let organised = self.engine.get().map(|engine| engine.organise_status());
+        let OrganiseStatus { round_at, quiet_window, digest, at_step } =
+            organised.unwrap_or_default();
         let oldest = changing.oldest_pending_at.filter(|_| 0 < pending);
         json!({
             "ok": true,
@@ -139,9 +171,16 @@ impl Face {
             "uptime_sec": uptime.max(0.0),
             "version": env!("CARGO_PKG_VERSION"),
             "fsm_state": phase,
-            "last_tick_at": changing.drained_at.map(|at| at.to_string()),
-            "quiet_window": null,
-            "pending_digest": null,
+            "last_tick_at": changing.drained_at.max(round_at).map(|at| at.to_string()),
+            "quiet_window": quiet_window.map(|window| [window.start_bucket, window.n_buckets]),
+            "pending_digest": digest.map(|digest| json!({
+                "rem_cycles_completed": digest.rem_cycles_completed,
+                "episodes_processed": digest.episodes_processed,
+                "schemas_induced_tier0": digest.schemas_induced_tier0,
+                "claude_call_used": digest.claude_call_used,
+            })),
+            "consolidated_at": round_at.map(|at| at.to_string()),
+            "consolidating": at_step,
             "daemon_started_at": self.started_at.to_string(),
             "scheduler_paused": is_paused,
             "paused_until": paused_until,
@@ -161,6 +200,14 @@ impl Face {
 
     fn changing(&self) -> MutexGuard<'_, Changing> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn hold(engine: &MemoryEngine, paused: Option<Pause>) {
+    match paused {
+        None => engine.resume_organising(),
+        Some(Pause::UntilResumed) => engine.hold_organising(None),
+        Some(Pause::Until(until)) => engine.hold_organising(Some(until)),
     }
 }
 

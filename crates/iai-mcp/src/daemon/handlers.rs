@@ -3,6 +3,7 @@
 //! Knows neither sockets nor threads, so that a client may use it read-only while no daemon runs.
 
 mod looking;
+mod organised;
 mod parameters;
 pub(super) mod turns;
 
@@ -97,9 +98,10 @@ pub(crate) fn answer(
         "topology" => reply(engine.topology()),
         "session_start_payload" => brief(engine, &given),
         "store_overview" => reply(engine.overview()),
-        "memory_consolidate" => Ok(nothing_consolidated()),
-        "curiosity_pending" => Ok(json!({"questions": [], "count": 0})),
-        "schema_list" => Ok(json!({"schemas": [], "total": 0})),
+        "memory_consolidate" => organised::consolidate(engine, &given, now),
+        "curiosity_pending" => organised::questions(engine, &given, now),
+        "schema_list" => organised::patterns(engine, &given),
+        "topics_list" => organised::topics(engine, &given),
         "camouflaging_status" => looking::camouflaging(engine, &given),
         _ => Err(Failure::new(code::UNKNOWN_METHOD, format!("unknown method '{method}'"))),
     }
@@ -109,8 +111,18 @@ pub(crate) fn answer(
 pub(crate) fn is_write(method: &str) -> bool {
     matches!(
         method,
-        "memory_capture" | "memory_contradict" | "memory_reinforce" | "profile_set" | "turns_store"
+        "memory_capture"
+            | "memory_consolidate"
+            | "memory_contradict"
+            | "memory_reinforce"
+            | "profile_set"
+            | "turns_store"
     )
+}
+
+/// Tells whether a method waits for quiet work instead of asking something.
+pub(crate) fn is_quiet(method: &str) -> bool {
+    method == "memory_consolidate"
 }
 
 /// Returns how many memories an answered call added. A correction sent twice counts twice until the
@@ -234,17 +246,6 @@ fn events(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failur
 fn brief(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
     let ask = BriefAsk { session: session(given)?, project: given.optional_text("project")? };
     reply(engine.brief(&ask))
-}
-
-/// Nothing is consolidated yet, and nothing is claimed to be.
-fn nothing_consolidated() -> Value {
-    json!({
-        "mode": "none",
-        "tier": "tier0",
-        "summaries_created": 0,
-        "decay_result": {"decayed": 0, "pruned": 0},
-        "schema_candidates": [],
-    })
 }
 
 fn session(given: &Parameters<'_>) -> Result<String, Failure> {

@@ -107,6 +107,7 @@ pub(super) fn open_in_background(
                     // Counted before anybody can add to it.
                     show_counts(&opened, &face);
                     face.show_models(Arc::clone(&opened.models));
+                    face.show_engine(Arc::clone(&opened.engine));
                     let engine = Arc::clone(&opened.engine);
                     store.set(StoreState::Open(Arc::new(opened)));
                     events.send(Event::StoreOpened).ok();
@@ -158,7 +159,7 @@ fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Res
     )?;
     let made_key = (created == Created::StoreAndKey).then(|| settings.home.key_file());
     let models = Models::start(Arc::clone(&engine), settings.home.models())?;
-    organiser::start(Arc::clone(&engine))?;
+    organiser::start(Arc::clone(&engine), settings.idle_shutdown)?;
     Ok(Opened { engine, drainer, models, made_key })
 }
 

@@ -15,6 +15,7 @@ mod source;
 mod bad_input;
 mod bench;
 mod cli;
+mod consolidation;
 mod corrections;
 mod crash;
 mod daemon;

@@ -1,6 +1,6 @@
 //! Tells the language of a text: by its script, or by the small words every sentence needs.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The beginning that is looked at: two or three sentences are enough.
@@ -108,8 +108,8 @@ fn by_small_words(text: &str) -> Option<&'static str> {
 }
 
 /// Word → a bit for each language that has it, in their order.
-static LANGUAGES: LazyLock<HashMap<&str, u8>> = LazyLock::new(|| {
-    let mut languages = HashMap::new();
+static LANGUAGES: LazyLock<BTreeMap<&str, u8>> = LazyLock::new(|| {
+    let mut languages = BTreeMap::new();
     for (place, (_, words)) in SMALL_WORDS.iter().enumerate() {
         for word in words.split_whitespace() {
             *languages.entry(word).or_default() |= 1 << place;

@@ -1,7 +1,7 @@
 //! Names in prose: words with a capital where none is due, words in quotation marks, and words that
 //! tell by their shape.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use iai_store::AttributeRole;
@@ -198,7 +198,7 @@ fn is_common(word: &str) -> bool {
 }
 
 /// Words that often have a capital and are no names.
-static COMMON: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static COMMON: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     words(
         "a about according actually add after again all also although always am an and another \
          any anybody anyone anything are as ask at avoid based be because before best both but \

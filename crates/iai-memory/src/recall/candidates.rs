@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use iai_store::{LexicalQuery, Limits, MemoryNumber, Reader, Scope, Tier, contains_phrase};
+use iai_store::{LexicalQuery, Limits, MemoryNumber, Reader, Role, Scope, Tier, contains_phrase};
 use jiff::Timestamp;
 
 use super::RecallAsk;
@@ -39,6 +39,8 @@ pub(crate) struct Evidence {
     pub(crate) coverage: f32,
     /// The cosine between it and the cue, where there is a model that knows it.
     pub(crate) cosine: Option<f32>,
+    /// It is a summary that this program wrote, not something that was said.
+    pub(crate) is_summary: bool,
     pub(crate) session: u32,
     /// It belongs to the project the cue is asked from.
     pub(crate) is_from_here: bool,
@@ -192,6 +194,7 @@ fn words_of(
                 scene: 0.0,
                 coverage: 0.0,
                 cosine: None,
+                is_summary: (entry.role, entry.tier) == (Role::System, Tier::Semantic),
                 session: entry.session,
                 is_from_here: here.is_some() && catalogue.project(*number) == here,
                 turn_at_ms: entry.turn_at_ms,

@@ -44,6 +44,9 @@ const REPEATS_MAX: u32 = 3;
 /// What was said only after the time of asking costs this much; it happens when somebody asks as of
 /// a day in the past, or when a clock was wrong.
 const LATER_COST: f64 = 0.3;
+/// A summary repeats what was said, and has more of the cue's words than any of those who said it:
+/// it is told after all of them, whatever their own costs.
+const SUMMARY_COST: f64 = 1.0;
 /// Clocks differ by so much without anybody being to blame.
 const CLOCK_SKEW_DAYS: f64 = 10.0 / 1440.0;
 
@@ -190,6 +193,10 @@ fn score(
         let date = DATE_WEIGHT * (1.0 - days.distance(at) / DATE_REACH_DAYS).max(0.0);
         score += date;
         reason.push_str(&format!(" + date {date:.3}"));
+    }
+    if evidence.is_summary {
+        score -= SUMMARY_COST;
+        reason.push_str(&format!(" − summary {SUMMARY_COST:.2}"));
     }
     Scored { number, session: evidence.session, score, timeliness, reason }
 }

@@ -8,6 +8,7 @@
 mod fixture;
 
 mod attributes;
+mod consolidation;
 mod corrections;
 mod disputes;
 mod ingest;

@@ -76,6 +76,12 @@ impl Catalogue {
         self.place_projects.get(place).copied()
     }
 
+    /// Returns the name of a memory's project.
+    pub fn project_name(&self, number: MemoryNumber) -> Option<&str> {
+        let project = usize::try_from(self.project(number)?).ok()?;
+        self.projects.get(project).map(String::as_str)
+    }
+
     /// Returns the number of a project; numbers hold as long as the index is loaded.
     pub fn project_number(&self, project: &str) -> Option<u32> {
         let place = self.projects.iter().position(|known| known == project)?;
@@ -135,6 +141,13 @@ impl Catalogue {
         let is_taken = |row: &usize| self.kinds.get(*row).is_some_and(|kind| *kind != NOBODY);
         let rows = (0..self.kinds.len()).rev().filter(is_taken);
         rows.filter_map(|row| u32::try_from(row).ok()).map(MemoryNumber::new)
+    }
+
+    /// Returns the memories after a number, in order.
+    pub fn after(&self, number: MemoryNumber) -> impl Iterator<Item = MemoryNumber> + '_ {
+        let first = number.get().saturating_add(1);
+        let rows = self.kinds.iter().zip(0_u32..).skip(first as usize);
+        rows.filter(|(kind, _)| **kind != NOBODY).map(|(_, row)| MemoryNumber::new(row))
     }
 
     /// How many memories there are.

@@ -47,6 +47,17 @@ impl<'a> Parameters<'a> {
         }
     }
 
+    /// Understands a share from 0 to 1; 0 when there is none.
+    pub(super) fn share(&self, name: &str) -> Result<f64, Failure> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(0.0),
+            Some(value) => value
+                .as_f64()
+                .filter(|share| (0.0..=1.0).contains(share))
+                .ok_or_else(|| wrong(&format!("`{name}` must be a number from 0 to 1"))),
+        }
+    }
+
     pub(super) fn optional_count(&self, name: &str) -> Result<Option<usize>, Failure> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),

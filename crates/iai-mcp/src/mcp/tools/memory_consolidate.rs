@@ -27,6 +27,8 @@ fn result() -> Value {
         "summaries_created": {"type": "integer"},
         "decay_result": {"type": "object"},
         "schema_candidates": {"type": "array"},
+        "steps": {"type": "object"},
+        "is_finished": {"type": "boolean"},
     })
 }
 
@@ -38,8 +40,12 @@ fn read(arguments: &mut Arguments) -> Result<Call, Refusal> {
 fn render(result: &Value) -> String {
     let decay = &result["decay_result"];
     let n_patterns = result["schema_candidates"].as_array().map_or(0, Vec::len);
+    let rest = match result["is_finished"].as_bool() {
+        Some(false) => "; the rest goes on behind",
+        _ => "",
+    };
     format!(
-        "{} summaries added, {n_patterns} pattern candidates, {} links weakened, {} dropped",
+        "{} summaries added, {n_patterns} pattern candidates, {} links weakened, {} dropped{rest}",
         result["summaries_created"], decay["decayed"], decay["pruned"]
     )
 }
@@ -73,5 +79,8 @@ mod tests {
         });
         let text = "2 summaries added, 1 pattern candidates, 3 links weakened, 0 dropped";
         check_result(&TOOL, &result, text);
+        let mut part = result.clone();
+        part["is_finished"] = json!(false);
+        check_result(&TOOL, &part, &format!("{text}; the rest goes on behind"));
     }
 }

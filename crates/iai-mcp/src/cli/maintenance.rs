@@ -1,0 +1,112 @@
+//! `maintenance sleep-cycle`: has everything consolidated now, and shows how far it is.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::output::Output;
+use crate::client::Client;
+use crate::exit::Exit;
+use crate::fields::Fields as _;
+
+/// How long one look at the work waits for its end.
+const LOOK_MS: u64 = 1000;
+/// A cycle over a large store takes minutes; beyond this the daemon goes on alone.
+const LOOKS_MAX: u32 = 1800;
+
+#[derive(Clone, Copy, Subcommand)]
+pub(super) enum MaintenanceCommand {
+    /// Consolidate now: topics, summaries, patterns
+    SleepCycle {
+        /// Try steps again that rest because they failed
+        #[arg(long)]
+        reset_quarantine: bool,
+        /// The same, as the Python program called it
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+pub(super) fn run(
+    command: MaintenanceCommand,
+    client: &Client,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let MaintenanceCommand::SleepCycle { reset_quarantine, force } = command;
+    sleep_cycle(client, reset_quarantine || force, output)
+}
+
+fn sleep_cycle(client: &Client, try_resting: bool, output: &Output) -> anyhow::Result<ExitCode> {
+    let begun = Instant::now();
+    output.explain("Sleep cycle started.");
+    let mut done = Done::default();
+    let mut answer = Value::Null;
+    for look in 0..LOOKS_MAX {
+        let is_first = look == 0;
+        let asked = json!({"wait_ms": LOOK_MS, "try_resting": try_resting && is_first});
+        answer = client.call_daemon("memory_consolidate", &asked)?;
+        done.add(answer.at("steps"));
+        if answer.at("is_finished") == true {
+            break;
+        }
+        output.progress(&progress(&answer, begun.elapsed().as_secs()));
+    }
+    output.end_progress();
+    answer.set("steps", json!(done.0));
+    answer.set("seconds", begun.elapsed().as_secs_f64());
+    output.show(&answer, |answer| report(answer, &done));
+    let is_resting = answer.at("resting").as_array().is_some_and(|steps| !steps.is_empty());
+    Ok(if is_resting { Exit::Failure.into() } else { ExitCode::SUCCESS })
+}
+
+/// Effects by step. A look may come between two rounds, so that the larger number counts.
+#[derive(Default)]
+struct Done(BTreeMap<String, BTreeMap<String, u64>>);
+
+impl Done {
+    fn add(&mut self, steps: &Value) {
+        for (step, effects) in steps.as_object().into_iter().flatten() {
+            let known = self.0.entry(step.clone()).or_default();
+            for (what, n) in effects.as_object().into_iter().flatten() {
+                let known = known.entry(what.clone()).or_default();
+                *known = n.as_u64().unwrap_or(0).max(*known);
+            }
+        }
+    }
+}
+
+fn progress(answer: &Value, n_seconds: u64) -> String {
+    let (n_over, n_steps) = (answer.at("n_steps_over"), answer.at("n_steps"));
+    let step = answer.at("at_step").as_str().unwrap_or("waiting");
+    let effects = answer.at("steps").at(step).as_object().into_iter().flatten();
+    let effects: Vec<String> = effects.map(|(what, n)| format!("{n} {}", spaced(what))).collect();
+    format!("[{n_over}/{n_steps}] {step} … {} ({n_seconds} s)", effects.join(", "))
+}
+
+fn report(answer: &Value, done: &Done) -> String {
+    let n_steps = answer.at("n_steps");
+    let mut lines: Vec<String> = Vec::new();
+    for (place, (step, effects)) in (1..).zip(&done.0) {
+        let effects: Vec<String> =
+            effects.iter().map(|(what, n)| format!("{n} {}", spaced(what))).collect();
+        lines.push(format!("[{place}/{n_steps}] {step} ... ok: {}", effects.join(", ")));
+    }
+    for step in answer.at("resting").as_array().into_iter().flatten() {
+        lines.push(format!(
+            "{step} failed three times and rests; --reset-quarantine tries it again"
+        ));
+    }
+    let seconds = answer.at("seconds").as_f64().unwrap_or(0.0);
+    lines.push(match answer.at("is_finished") == true {
+        true => format!("Sleep cycle complete ({seconds:.1} s total)."),
+        false => "Sleep cycle goes on behind; `iai-mcp daemon status` tells how far.".to_owned(),
+    });
+    lines.join("\n")
+}
+
+fn spaced(what: &str) -> String {
+    what.replace('_', " ")
+}

@@ -1,0 +1,74 @@
+//! Takes facts from each memory, once: commands, names, stated preferences. Patterns are counted
+//! from them.
+
+mod taking;
+
+pub(super) use taking::opposite_of;
+
+use iai_store::{FactKind, Memory, MemoryNumber};
+
+use super::nearness::is_said;
+use super::{Advance, Due, Effects, Shift, Step};
+use crate::engine::MemoryEngine;
+use crate::error::Result;
+
+/// Memories read in one transaction.
+const MEMORIES_PER_ADVANCE: usize = 64;
+/// Facts kept of one memory.
+const FACTS_MAX: usize = 16;
+
+pub(super) const NAME: &str = "facts";
+
+pub(super) struct Facts;
+
+impl Step for Facts {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn due(&self) -> Due {
+        Due::Idle
+    }
+
+    fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
+        if shift.must_make_way() {
+            return Ok(Advance::MadeWay);
+        }
+        let mut progress = engine.read(|reader| Ok(reader.step(NAME)?))?;
+        let memories =
+            engine.read(|reader| Ok(reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?))?;
+        let Some((last, _)) = memories.last() else { return Ok(Advance::Nothing) };
+        progress.up_to = *last;
+        let facts: Vec<(MemoryNumber, Vec<(FactKind, String)>)> =
+            memories.iter().map(|(number, memory)| (*number, facts_of(memory))).collect();
+        let n_facts: usize = facts.iter().map(|(_, facts)| facts.len()).sum();
+        engine.write(|writing| {
+            for (number, facts) in &facts {
+                for (kind, name) in facts {
+                    writing.note_fact(*number, *kind, name)?;
+                }
+            }
+            Ok(writing.put_step(NAME, &progress, shift.now)?)
+        })?;
+        Ok(Advance::Did(Effects::from([("facts_taken", n_facts as u64)])))
+    }
+}
+
+/// Returns the facts a memory shows, each once. Never looks at tags: those are ours, not the user's.
+pub(super) fn facts_of(memory: &Memory) -> Vec<(FactKind, String)> {
+    if !is_said(memory) {
+        return Vec::new();
+    }
+    let mut facts = taking::commands_in(&memory.text);
+    if memory.role == iai_store::Role::User {
+        facts.extend(taking::preferences_in(&memory.text));
+    }
+    facts.extend(taking::names_in(&memory.text));
+    let mut distinct: Vec<(FactKind, String)> = Vec::new();
+    for fact in facts {
+        if distinct.len() < FACTS_MAX && !distinct.contains(&fact) {
+            distinct.push(fact);
+        }
+    }
+    distinct
+}

@@ -1,0 +1,301 @@
+//! Rules that find commands, names and preferences in a text.
+
+use std::collections::BTreeMap;
+
+use iai_store::FactKind;
+
+use crate::organise::terms::{is_stop_word, may_tell};
+
+/// A fact's name is at most so long; longer ones are data.
+const NAME_CHARS_MAX: usize = 80;
+/// Words of a command that say what it does; the rest are its arguments.
+const COMMAND_WORDS_MAX: usize = 3;
+/// Words of a preference after the word that states it.
+const PREFERENCE_WORDS_MAX: usize = 7;
+/// Names of one text that count.
+const NAMES_MAX: usize = 12;
+
+/// Programs people run; a line or a span in backticks that begins with one is a command.
+const PROGRAMS: &[&str] = &[
+    "ansible",
+    "apt",
+    "aws",
+    "az",
+    "bash",
+    "bazel",
+    "brew",
+    "bun",
+    "bundle",
+    "cargo",
+    "cmake",
+    "composer",
+    "conda",
+    "curl",
+    "deno",
+    "docker",
+    "docker-compose",
+    "dotnet",
+    "flutter",
+    "gcloud",
+    "gh",
+    "git",
+    "go",
+    "gradle",
+    "helm",
+    "just",
+    "kubectl",
+    "make",
+    "mix",
+    "mvn",
+    "mypy",
+    "nix",
+    "node",
+    "npm",
+    "npx",
+    "nvm",
+    "php",
+    "pip",
+    "pip3",
+    "pnpm",
+    "podman",
+    "poetry",
+    "pre-commit",
+    "psql",
+    "pytest",
+    "python",
+    "python3",
+    "rails",
+    "rake",
+    "ruff",
+    "rustup",
+    "sbt",
+    "sqlite3",
+    "ssh",
+    "swift",
+    "systemctl",
+    "terraform",
+    "tox",
+    "tsc",
+    "uv",
+    "uvx",
+    "vite",
+    "vitest",
+    "yarn",
+    "zig",
+];
+
+/// Finds commands in backticks, in code blocks and after a prompt.
+pub(super) fn commands_in(text: &str) -> Vec<(FactKind, String)> {
+    let mut is_code = false;
+    let mut commands = Vec::new();
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("```") {
+            is_code = !is_code;
+        } else if is_code || line.starts_with("$ ") {
+            commands.extend(command_of(line.trim_start_matches("$ ")));
+        } else {
+            let spans = line.split('`').skip(1).step_by(2);
+            commands.extend(spans.filter_map(|span| command_of(span.trim_start_matches("$ "))));
+        }
+    }
+    commands.into_iter().map(|command| (FactKind::Command, command)).collect()
+}
+
+/// The words of a command before its first option, path or value.
+fn command_of(line: &str) -> Option<String> {
+    let first_of_several = line.split([';', '|', '&', '#']).next().unwrap_or_default();
+    let mut words = first_of_several.split_whitespace();
+    let program = words.next().filter(|word| PROGRAMS.contains(word))?;
+    let is_plain = |word: &&str| {
+        word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_:".contains(c))
+            && word.starts_with(|c: char| c.is_ascii_lowercase())
+    };
+    let rest = words.take_while(is_plain).take(COMMAND_WORDS_MAX - 1);
+    let command: Vec<&str> = std::iter::once(program).chain(rest).collect();
+    // A bare name of a program is a name, not something that was run.
+    let command = command.join(" ");
+    let is_alone =
+        !command.contains(' ') && !matches!(program, "make" | "pytest" | "tox" | "vitest");
+    (!is_alone && command.chars().count() <= NAME_CHARS_MAX).then_some(command)
+}
+
+/// Finds what the user asks for in general: always, never, prefer, use this and not that.
+pub(super) fn preferences_in(text: &str) -> Vec<(FactKind, String)> {
+    let mut found = Vec::new();
+    for sentence in text.split(['.', '!', '?', '\n', ';', ':']) {
+        let words: Vec<String> =
+            sentence.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
+        if let Some(preference) = preference_of(&words)
+            && preference.chars().count() <= NAME_CHARS_MAX
+        {
+            found.push((FactKind::Preference, preference));
+        }
+    }
+    found
+}
+
+/// A word in lower case without what stands around it.
+fn bare(word: &str) -> String {
+    let is_kept = |letter: char| letter.is_alphanumeric();
+    word.trim_matches(|letter: char| !is_kept(letter)).to_lowercase().replace('’', "'")
+}
+
+fn preference_of(words: &[String]) -> Option<String> {
+    contrast(words).or_else(|| general(words))
+}
+
+/// "use pnpm not npm", "prefer pnpm over npm", "pnpm instead of npm".
+fn contrast(words: &[String]) -> Option<String> {
+    for (place, word) in words.iter().enumerate() {
+        let next = words.get(place + 1).map(String::as_str);
+        let after = match (word.as_str(), next) {
+            ("instead", Some("of")) | ("rather", Some("than")) => place + 2,
+            ("not", Some(_)) | ("over", Some(_)) => place + 1,
+            _ => continue,
+        };
+        let states = words.iter().take(place).any(|w| {
+            matches!(w.as_str(), "use" | "prefer" | "want" | "like" | "using" | "run" | "choose")
+        });
+        let wanted = words.get(place.checked_sub(1)?).filter(|word| may_tell(word));
+        let unwanted = words.iter().skip(after).find(|word| !is_stop_word(word));
+        let unwanted = unwanted.filter(|word| may_tell(word));
+        if let (true, Some(wanted), Some(unwanted)) = (states, wanted, unwanted)
+            && wanted != unwanted
+        {
+            return Some(format!("prefers {wanted} to {unwanted}"));
+        }
+    }
+    None
+}
+
+/// "always run the linter before a commit", "never push to main".
+fn general(words: &[String]) -> Option<String> {
+    let place = words.iter().position(|word| matches!(word.as_str(), "always" | "never"))?;
+    // "it always fails" tells about the world; a wish begins the sentence or follows a request.
+    let is_wish = words.iter().take(place).all(|word| {
+        matches!(
+            word.as_str(),
+            "please" | "we" | "i" | "you" | "and" | "so" | "ok" | "should" | "must"
+        )
+    });
+    let rest: Vec<&str> =
+        words.iter().skip(place + 1).take(PREFERENCE_WORDS_MAX).map(String::as_str).collect();
+    let n_telling = rest.iter().filter(|word| may_tell(word)).count();
+    let states = words.get(place)?;
+    (is_wish && 2 <= n_telling).then(|| format!("{states} {}", rest.join(" ")))
+}
+
+/// The opposite of a preference, when it has one.
+pub(in crate::organise) fn opposite_of(preference: &str) -> Option<String> {
+    if let Some(rest) = preference.strip_prefix("always ") {
+        return Some(format!("never {rest}"));
+    }
+    if let Some(rest) = preference.strip_prefix("never ") {
+        return Some(format!("always {rest}"));
+    }
+    let (wanted, unwanted) = preference.strip_prefix("prefers ")?.split_once(" to ")?;
+    Some(format!("prefers {unwanted} to {wanted}"))
+}
+
+/// Finds names: words in backticks, words with capitals inside, and words that are capitalised in
+/// the middle of a sentence. The most frequent of a text count.
+pub(super) fn names_in(text: &str) -> Vec<(FactKind, String)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut is_code = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+            continue;
+        }
+        if !is_code {
+            names_of_line(line, &mut counts);
+        }
+    }
+    let mut names: Vec<(usize, String)> = counts.into_iter().map(|(name, n)| (n, name)).collect();
+    names.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    names.into_iter().take(NAMES_MAX).map(|(_, name)| (FactKind::Entity, name)).collect()
+}
+
+fn names_of_line(line: &str, counts: &mut BTreeMap<String, usize>) {
+    let mut is_first = true;
+    for word in line.split_whitespace() {
+        let is_quoted = word.starts_with('`') && word.trim_end_matches(['.', ',']).ends_with('`');
+        let name = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let is_named = is_quoted || has_inner_capital(name) || (!is_first && is_capitalised(name));
+        if is_named && may_tell(&name.to_lowercase()) && name.chars().count() <= 40 {
+            *counts.entry(name.to_owned()).or_default() += 1;
+        }
+        is_first = word.ends_with(['.', '!', '?', ':']) || name.is_empty();
+    }
+}
+
+fn is_capitalised(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase)
+}
+
+/// `handleLogin`, `HTTP2`, `retry_count`, `main.rs`.
+fn has_inner_capital(word: &str) -> bool {
+    let letters: Vec<char> = word.chars().collect();
+    let is_camel = letters.windows(2).any(|pair| match pair {
+        [before, after] => before.is_lowercase() && after.is_uppercase(),
+        _ => false,
+    });
+    let is_joined = word.is_ascii()
+        && (word.contains('_')
+            || word.rsplit_once('.').is_some_and(|(stem, end)| {
+                (1..=5).contains(&end.len())
+                    && stem.len() > 1
+                    && end.chars().all(|c| c.is_ascii_lowercase())
+            }));
+    is_camel || is_joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(facts: Vec<(FactKind, String)>) -> Vec<String> {
+        facts.into_iter().map(|(_, name)| name).collect()
+    }
+
+    #[test]
+    fn commands_are_cut_before_their_arguments() {
+        let check = |text: &str, expect: &[&str]| assert_eq!(names(commands_in(text)), expect);
+        check("run `cargo nextest run -p iai-store`, then", &["cargo nextest run"]);
+        check(
+            "```\n$ git commit -m 'x'\npytest tests/\nlet go = 1;\n```",
+            &["git commit", "pytest"],
+        );
+        check("$ npm install --save react && ls", &["npm install"]);
+        check("the `go` keyword and `ls -la`", &[]);
+        check("make sure it works", &[]);
+    }
+
+    #[test]
+    fn preferences_are_what_is_asked_for_in_general() {
+        let check = |text: &str, expect: &[&str]| assert_eq!(names(preferences_in(text)), expect);
+        check("Please use pnpm, not npm.", &["prefers pnpm to npm"]);
+        check("I prefer tabs over spaces!", &["prefers tabs to spaces"]);
+        check("use ruff instead of flake8", &["prefers ruff to flake8"]);
+        check("Always run the linter before pushing", &["always run the linter before pushing"]);
+        check("we never deploy on Fridays", &["never deploy on fridays"]);
+        check("It always fails on the second try", &[]);
+        check("that is not right, over there", &[]);
+        assert_eq!(opposite_of("prefers a to b").as_deref(), Some("prefers b to a"));
+        assert_eq!(opposite_of("never push"), Some("always push".to_owned()));
+        assert_eq!(opposite_of("tabs"), None);
+    }
+
+    #[test]
+    fn names_have_capitals_or_joints() {
+        let check = |text: &str, expect: &[&str]| assert_eq!(names(names_in(text)), expect);
+        check(
+            "The server uses Postgres and handleLogin in main.rs",
+            &["Postgres", "handleLogin", "main.rs"],
+        );
+        check("Everything works. Nothing here", &[]);
+        check("`billing` broke\n```\nlet fooBar = 1;\n```", &["billing"]);
+    }
+}

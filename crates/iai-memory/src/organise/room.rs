@@ -1,0 +1,250 @@
+//! Who asks, who holds the quiet work back, who wants it now, and what it has done.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::quiet::QuietWindow;
+use super::rounds::Digest;
+use super::{Effects, add};
+use crate::bell::Bell;
+
+/// Those who go first are waited for so long; a step that never came to work would starve.
+const MAKING_WAY_MAX: Duration = Duration::from_secs(5);
+/// Cues that found nothing and are not written down yet; more are not worth a question.
+const MISSES_WAITING_MAX: usize = 64;
+
+/// What the thread that organises and everybody else share.
+pub(crate) struct OrganiseRoom {
+    pub(super) bell: Bell,
+    state: Mutex<State>,
+    changed: Condvar,
+    /// One round at a time: two would do the same work twice.
+    pub(super) at_work: Mutex<()>,
+}
+
+/// What is known about the quiet work at this moment.
+pub(super) struct State {
+    n_asking: usize,
+    /// When somebody last asked something, or something came in.
+    active_at: Instant,
+    held: Option<Hold>,
+    /// Somebody listens to the bell.
+    pub(super) is_tended: bool,
+    /// Somebody has listened before.
+    pub(super) is_begun: bool,
+    /// Something came in since the last round of idle work was finished.
+    pub(super) is_wanted: bool,
+    /// Rounds that were asked for, and how many of those are over.
+    n_demanded: u64,
+    n_served: u64,
+    /// What the round under way, or the last one, has done.
+    pub(super) done: Done,
+    pub(super) window: Option<QuietWindow>,
+    pub(super) round_at: Option<Timestamp>,
+    /// What rounds did since somebody looked.
+    pub(super) digest: Digest,
+    misses: Vec<Miss>,
+}
+
+/// What a round has done, step by step.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// Effects by step, only where there are any.
+    pub(crate) effects: BTreeMap<&'static str, Effects>,
+    /// The step it is at; `None` when it is over.
+    pub(crate) at_step: Option<&'static str>,
+    /// Steps that rest because they failed.
+    pub(crate) resting: Vec<&'static str>,
+}
+
+/// A cue that found nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Miss {
+    pub(crate) cue: String,
+    pub(crate) asked: String,
+    pub(crate) project: String,
+    pub(crate) at: Timestamp,
+}
+
+/// How long idle work is held back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    UntilResumed,
+    Until(Timestamp),
+}
+
+impl Default for OrganiseRoom {
+    fn default() -> Self {
+        let state = State {
+            n_asking: 0,
+            active_at: Instant::now(),
+            held: None,
+            is_tended: false,
+            is_begun: false,
+            is_wanted: true,
+            n_demanded: 0,
+            n_served: 0,
+            done: Done::default(),
+            window: None,
+            round_at: None,
+            digest: Digest::default(),
+            misses: Vec::new(),
+        };
+        Self {
+            bell: Bell::default(),
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            at_work: Mutex::new(()),
+        }
+    }
+}
+
+impl OrganiseRoom {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to ask.
+    pub(super) fn ask(&self) {
+        let mut state = self.state();
+        state.n_asking += 1;
+        state.active_at = Instant::now();
+    }
+
+    /// Ends asking.
+    pub(super) fn answered(&self) {
+        let mut state = self.state();
+        state.n_asking = state.n_asking.saturating_sub(1);
+        state.active_at = Instant::now();
+        if state.n_asking == 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    pub(super) fn is_asked(&self) -> bool {
+        0 < self.state().n_asking
+    }
+
+    /// Waits until nobody asks anything.
+    pub(super) fn make_way(&self) {
+        let is_taken = |state: &mut State| 0 < state.n_asking;
+        drop(self.changed.wait_timeout_while(self.state(), MAKING_WAY_MAX, is_taken));
+    }
+
+    /// Says that something came in.
+    pub(super) fn wake(&self) {
+        let mut state = self.state();
+        state.is_wanted = true;
+        state.active_at = Instant::now();
+        drop(state);
+        self.bell.ring();
+    }
+
+    pub(super) fn idle_for(&self) -> Duration {
+        self.state().active_at.elapsed()
+    }
+
+    /// Holds idle work back until a time, or until [`Self::resume`].
+    pub(super) fn hold(&self, until: Option<Timestamp>) {
+        self.state().held = Some(until.map_or(Hold::UntilResumed, Hold::Until));
+        self.bell.ring();
+    }
+
+    pub(super) fn resume(&self) {
+        self.state().held = None;
+        self.bell.ring();
+    }
+
+    /// Returns how long idle work is held back from now on; `None` when it is not.
+    pub(super) fn held_for(&self, now: Timestamp) -> Option<HeldFor> {
+        match self.state().held? {
+            Hold::UntilResumed => Some(HeldFor::Ever),
+            Hold::Until(until) => {
+                let left = Duration::try_from(until.duration_since(now)).unwrap_or_default();
+                (!left.is_zero()).then_some(HeldFor::Time(left))
+            }
+        }
+    }
+
+    /// Asks for a round now, and returns the number of that wish. While one is open, another is the
+    /// same: whoever asks again and again how far it is must not begin it anew.
+    pub(super) fn demand(&self) -> u64 {
+        let mut state = self.state();
+        if state.n_demanded == state.n_served {
+            state.n_demanded += 1;
+        }
+        let number = state.n_demanded;
+        drop(state);
+        self.bell.ring();
+        number
+    }
+
+    pub(super) fn demanded(&self) -> Option<u64> {
+        let state = self.state();
+        (state.n_served < state.n_demanded).then_some(state.n_demanded)
+    }
+
+    /// Begins to count what a round does.
+    pub(super) fn begin_round(&self) {
+        self.state().done = Done::default();
+    }
+
+    pub(super) fn at_step(&self, step: &'static str) {
+        self.state().done.at_step = Some(step);
+    }
+
+    pub(super) fn did(&self, step: &'static str, effects: &Effects) {
+        if effects.values().any(|n| 0 < *n) {
+            add(self.state().done.effects.entry(step).or_default(), effects);
+        }
+    }
+
+    /// Ends a round that served every wish up to this one.
+    pub(super) fn end_round(&self, served: Option<u64>) -> Done {
+        let mut state = self.state();
+        state.done.at_step = None;
+        state.n_served = state.n_served.max(served.unwrap_or(0));
+        self.changed.notify_all();
+        state.done.clone()
+    }
+
+    /// Waits until a wish is served, as long as patience lasts, and tells what is done so far.
+    pub(super) fn wait_served(&self, wish: u64, patience: Duration) -> (Done, Served) {
+        let is_open = |state: &mut State| state.n_served < wish;
+        let waited = self.changed.wait_timeout_while(self.state(), patience, is_open);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let served = if state.n_served < wish { Served::NotYet } else { Served::Whole };
+        (state.done.clone(), served)
+    }
+
+    /// Notes a cue that found nothing, to be written down by whoever organises.
+    pub(crate) fn miss(&self, miss: Miss) {
+        let mut state = self.state();
+        if state.misses.len() < MISSES_WAITING_MAX {
+            state.misses.push(miss);
+            drop(state);
+            self.bell.ring();
+        }
+    }
+
+    pub(super) fn take_misses(&self) -> Vec<Miss> {
+        std::mem::take(&mut self.state().misses)
+    }
+}
+
+/// How long idle work is held back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeldFor {
+    Time(Duration),
+    Ever,
+}
+
+/// Whether a wish was served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Served {
+    Whole,
+    NotYet,
+}

@@ -1,0 +1,176 @@
+//! What words tell: which of a text are worth comparing, and how much each weighs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use iai_store::MemoryIndex;
+
+use crate::recall::words_of_in_order;
+
+/// A word in more than this share of all memories tells nothing …
+const COMMON_SHARE: u64 = 10;
+/// … once there are enough memories to say so.
+const COMMON_MEMORIES_MIN: u64 = 100;
+/// Shorter words are particles in most languages that are written with blanks.
+const WORD_CHARS_MIN: usize = 3;
+/// Longer runs are data.
+const WORD_CHARS_MAX: usize = 40;
+/// Different words of one text that are looked at.
+const WORDS_MAX: usize = 400;
+
+/// Words that join and point in the languages most turns are written in.
+const STOP_WORDS: &str = "
+    a about above after again all also am an and any are aren as at be because been before being
+    below between both but by can could couldn did didn do does doesn doing don done down during
+    each else ever every few for from further get gets getting go going good got had hadn has hasn
+    have haven having he her here hers him his how however i if in into is isn it its itself just
+    know let like ll look make makes many may maybe me might more most much must my need needs new
+    no nor not now of off ok okay on once one only onto or other our ours out over own please put
+    really right same say says see seem seems shall she should shouldn since so some still such sure
+    take than thank thanks that the their theirs them then there these they thing things think this
+    those though through thus to today too try two under until up upon us use used using ve very
+    want wants was wasn way we well were weren what when where whether which while who whom whose
+    why will with within without won would wouldn yes yet you your yours
+    aber als am auch auf aus bei bin bis das dass dem den der des die doch ein eine einem einen einer
+    er es für haben hat hier ich im in ist ja jetzt kann mit nach nicht noch nur oder schon sein sich
+    sie sind so und uns von vor war was weil wenn wer wie wir wird zu zum zur
+    au aux avec ce ces cette dans de des du elle en est et il ils je la le les leur lui mais ne nous
+    on ou par pas pour que qui sa se ses son sur un une vous
+    al como con del el ella en es esta este la las lo los más no para pero por que se sin su sus un
+    una y";
+
+/// Tells whether a word only joins others.
+pub(super) fn is_stop_word(word: &str) -> bool {
+    static KNOWN: LazyLock<BTreeSet<&str>> =
+        LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
+    KNOWN.contains(word)
+}
+
+/// Tells whether a word may say what a text is about.
+pub(super) fn may_tell(word: &str) -> bool {
+    let n_chars = word.chars().count();
+    // Scripts without blanks give runs of a few characters that mean much.
+    let is_long_enough = WORD_CHARS_MIN <= n_chars || (2 <= n_chars && !word.is_ascii());
+    let is_number = word.chars().all(|letter| letter.is_ascii_digit());
+    is_long_enough && n_chars <= WORD_CHARS_MAX && !is_number && !is_stop_word(word)
+}
+
+/// Returns the words of a text that tell most about it, the most telling first.
+pub(super) fn telling_words(index: &MemoryIndex, text: &str, limit: usize) -> Vec<String> {
+    let weights = weigh(index, &words_of_in_order(text));
+    let mut words: Vec<(f32, String)> =
+        weights.into_iter().map(|(word, weight)| (weight, word)).collect();
+    words.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    words.into_iter().take(limit).map(|(_, word)| word).collect()
+}
+
+/// Weighs the words of a text by how often they are in it and how rare they are elsewhere. Words
+/// nobody else uses are left out: they connect nothing.
+pub(super) fn weigh(index: &MemoryIndex, words: &[String]) -> BTreeMap<String, f32> {
+    let mut counts: BTreeMap<&String, u32> = BTreeMap::new();
+    for word in words.iter().filter(|word| may_tell(word)) {
+        if counts.len() < WORDS_MAX || counts.contains_key(word) {
+            *counts.entry(word).or_default() += 1;
+        }
+    }
+    let distinct: Vec<String> = counts.keys().map(|word| (*word).clone()).collect();
+    let n_memories = index.catalogue().len() as u64;
+    let frequencies = index.document_frequencies(&distinct);
+    let mut weights = BTreeMap::new();
+    for ((word, count), frequency) in distinct.iter().zip(counts.values()).zip(frequencies) {
+        if let Some(rarity) = rarity(frequency, n_memories) {
+            #[expect(clippy::cast_precision_loss, reason = "a count of words in a text")]
+            let often = 1.0 + (*count as f32).ln();
+            weights.insert(word.clone(), often * rarity);
+        }
+    }
+    weights
+}
+
+/// How much a word tells that is in so many of all memories; `None` when nothing.
+fn rarity(frequency: u64, n_memories: u64) -> Option<f32> {
+    let is_common = n_memories < frequency.saturating_mul(COMMON_SHARE);
+    if frequency < 2 || (is_common && COMMON_MEMORIES_MIN <= n_memories) {
+        return None;
+    }
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        reason = "a weight needs few digits"
+    )]
+    let rarity = (1.0 + n_memories as f64 / frequency as f64).ln() as f32;
+    Some(rarity)
+}
+
+/// A weighted bag of words of length 1.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Direction(BTreeMap<String, f32>);
+
+impl Direction {
+    /// Points where the weights do.
+    pub(super) fn of(weights: BTreeMap<String, f32>) -> Self {
+        let length = weights.values().map(|weight| weight * weight).sum::<f32>().sqrt();
+        let scale = |(word, weight): (String, f32)| (word, weight / length.max(f32::MIN_POSITIVE));
+        Self(weights.into_iter().map(scale).collect())
+    }
+
+    /// Points where all of these do together.
+    pub(super) fn mean<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
+        let mut sum: BTreeMap<String, f32> = BTreeMap::new();
+        for one in all {
+            for (word, weight) in &one.0 {
+                *sum.entry(word.clone()).or_default() += weight;
+            }
+        }
+        Self::of(sum)
+    }
+
+    pub(super) fn weight(&self, word: &str) -> f32 {
+        self.0.get(word).copied().unwrap_or(0.0)
+    }
+
+    /// The cosine of the angle between the two.
+    pub(super) fn cosine(&self, other: &Self) -> f32 {
+        let (few, many) = if self.0.len() < other.0.len() { (self, other) } else { (other, self) };
+        few.0.iter().map(|(word, weight)| weight * many.weight(word)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn particles_and_numbers_tell_nothing() {
+        for (word, expect) in [
+            ("the", false),
+            ("und", false),
+            ("2026", false),
+            ("ab", false),
+            ("retry", true),
+            ("東京", true),
+        ] {
+            assert_eq!(may_tell(word), expect, "{word}");
+        }
+    }
+
+    #[test]
+    fn common_words_and_lonely_words_weigh_nothing() {
+        assert_eq!(rarity(1, 1000), None);
+        assert_eq!(rarity(101, 1000), None);
+        assert!(rarity(20, 50).is_some(), "fifty memories are too few to say what is common");
+        assert!(rarity(2, 1000) > rarity(50, 1000));
+    }
+
+    #[test]
+    fn directions_are_compared_by_their_angle() {
+        let direction = |words: &[&str]| {
+            Direction::of(words.iter().map(|word| ((*word).to_owned(), 2.0)).collect())
+        };
+        let (ab, bc) = (direction(&["a", "b"]), direction(&["b", "c"]));
+        assert!((ab.cosine(&bc) - 0.5).abs() < 1e-6);
+        assert!((ab.cosine(&ab) - 1.0).abs() < 1e-6);
+        let mean = Direction::mean([&ab, &bc].into_iter());
+        assert!(mean.weight("b") > mean.weight("a"));
+    }
+}
