@@ -12,6 +12,8 @@ use crate::error::{MemoryError, Result};
 use crate::index::IndexRoom;
 use crate::meaning::MeaningRoom;
 use crate::organise::OrganiseRoom;
+use crate::recall::ToldRoom;
+use crate::uses::UseRoom;
 
 /// Idle read connections kept for the next request.
 const READERS_KEPT_MAX: usize = 4;
@@ -24,6 +26,8 @@ pub struct MemoryEngine {
     pub(crate) index: IndexRoom,
     pub(crate) meaning: MeaningRoom,
     pub(crate) organise: OrganiseRoom,
+    pub(crate) uses: UseRoom,
+    pub(crate) told: ToldRoom,
 }
 
 /// The store in numbers.
@@ -64,6 +68,8 @@ impl MemoryEngine {
             index,
             meaning: MeaningRoom::default(),
             organise: OrganiseRoom::default(),
+            uses: UseRoom::default(),
+            told: ToldRoom::default(),
         }
     }
 

@@ -15,8 +15,11 @@ mod organise;
 mod profile;
 mod recall;
 mod relate;
+mod remarks;
 mod shelf;
+mod standing;
 mod topology;
+mod uses;
 
 pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};
@@ -27,16 +30,18 @@ pub use iai_embed::{
 };
 pub use iai_store::{
     CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMemory,
-    Receipt, ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file, key_status,
+    PinReach, Receipt, ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file,
+    key_status,
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};
 pub use organise::Asking;
 pub use profile::{KNOBS, Knob};
 pub use recall::{
-    Certainty, CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk,
-    Timing, TimingUs,
+    Certainty, CueMode, Excerpt, Hit, Neighbour, RecallAnswer, RecallAsk, StructuralAnswer,
+    StructuralAsk, Timing, TimingUs,
 };
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};
+pub use standing::PinAnswer;
 pub use topology::Topology;

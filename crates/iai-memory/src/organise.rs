@@ -15,9 +15,11 @@ use jiff::Timestamp;
 use crate::bell::{Bell, Call};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::remarks::FindRemarks;
+use crate::uses::CountUses;
 
 /// The work there is, in the order it is done.
-static STEPS: &[&dyn Step] = &[&retention::Retention];
+static STEPS: &[&dyn Step] = &[&FindRemarks, &CountUses, &retention::Retention];
 
 /// A load of turns goes first: the work begins when nothing came in for so long …
 const QUIET: Duration = Duration::from_millis(250);
@@ -128,6 +130,14 @@ impl MemoryEngine {
             self.run_steps(STEPS, |due| due == Due::Soon, clock)?;
         }
         Ok(())
+    }
+
+    /// Organises what came in, now, and returns what was done: by step, by what it was.
+    pub fn organise_now(
+        &self,
+        clock: &dyn Fn() -> Timestamp,
+    ) -> Result<BTreeMap<&'static str, BTreeMap<&'static str, u64>>> {
+        self.run_steps(STEPS, |due| due == Due::Soon, clock)
     }
 
     /// Ends [`Self::organise_until_stopped`], now or before it begins.

@@ -1,9 +1,13 @@
 //! Recall, in reading order: cue → candidates → rank → pack.
 
+mod beside;
 mod candidates;
 mod cue;
+mod hints;
+pub(crate) mod knobs;
 mod pack;
 mod rank;
+mod shape;
 mod structural;
 mod when;
 
@@ -14,12 +18,15 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use beside::Neighbour;
 pub use cue::CueMode;
+pub(crate) use hints::ToldRoom;
 pub use structural::{StructuralAnswer, StructuralAsk};
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use cue::Cue;
+use knobs::{Line, Manner};
 
 /// The cue's length that is looked at; the rest says nothing new.
 pub(crate) const CUE_CHARS_MAX: usize = 4000;
@@ -39,6 +46,10 @@ pub struct RecallAsk {
     pub budget_tokens: u64,
     /// Only memories of this project.
     pub project: Option<String>,
+    /// The project one asks from; nothing is left out because of it.
+    pub asked_from: Option<String>,
+    /// The session one asks in.
+    pub session: Option<String>,
     /// Whether a doubtful answer is better than none.
     pub certainty: Certainty,
     /// The time of asking, when it is not now: what was said later ranks lower.
@@ -87,7 +98,7 @@ pub struct Hit {
     pub reason: String,
     /// The words, byte for byte; a part of them when `excerpt` is there.
     pub literal_surface: String,
-    /// Ids of memories beside it.
+    /// Ids of the turns around it, where they are not shown as `neighbours`.
     pub adjacent_suggestions: Vec<MemoryId>,
     /// Since when it holds.
     pub valid_from: Option<String>,
@@ -112,6 +123,9 @@ pub struct Hit {
     /// The current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partner_id: Option<MemoryId>,
+    /// The turns right before and after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<Neighbour>,
 }
 
 /// A part of a text, in characters.
@@ -157,6 +171,9 @@ pub struct RecallAnswer {
     pub patterns_observed: Vec<Value>,
     /// What consolidation did since the last answer; nothing yet.
     pub overnight_digest: Option<Value>,
+    /// Where the last session stopped, told once in a session to those who want it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
     /// Where the time went, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timing_us: Option<TimingUs>,
@@ -167,51 +184,59 @@ impl MemoryEngine {
     pub fn recall(&self, ask: &RecallAsk, now: Timestamp) -> Result<RecallAnswer> {
         let now = ask.as_of.unwrap_or(now);
         let cue = Cue::understand(&ask.cue, now);
+        let manner = Manner::of(&self.stored_profile()?);
         if cue.is_trivial() {
-            return Ok(pack::nothing(&cue, "retrieval_skipped", "the cue asks for nothing"));
+            let line = Line { fact: "the cue asks for nothing", step: None };
+            return Ok(pack::nothing(&cue, hints::hint("retrieval_skipped", manner.tone, line)));
         }
         let begun = Instant::now();
         // Before a reader is taken: loading needs one too, and without a daemon there is only one.
         self.load_index()?;
+        let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted, manner.showing);
+        let (mut answer, embedding) = self.hits(ask, &cue, &manner, (room, now))?;
+        beside::add(self, &mut answer, &manner, &room, (ask, now))?;
+        if ask.as_of.is_none() {
+            self.note_recalled(answer.hits.iter().map(|hit| hit.record_id));
+        }
+        let mut answer = pack::finish(answer);
+        answer.timing_us = (ask.timing == Timing::Told)
+            .then(|| TimingUs { embedding: micros(embedding), all: micros(begun.elapsed()) });
+        Ok(answer)
+    }
+
+    /// Finds, ranks and packs; tells how long embedding the cue took.
+    fn hits(
+        &self,
+        ask: &RecallAsk,
+        cue: &Cue,
+        manner: &Manner,
+        (room, now): (pack::Room, Timestamp),
+    ) -> Result<(RecallAnswer, Duration)> {
         self.read(|reader| {
-            let found = candidates::find(self, reader, &cue, ask)?;
+            let found = candidates::find(self, reader, cue, ask)?;
             if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {
-                return Ok(pack::nothing(&cue, "low_confidence", "nothing is known about this"));
+                let line = Line { fact: "nothing is known about this", step: None };
+                let hint = hints::hint("low_confidence", manner.tone, line);
+                return Ok((pack::nothing(cue, hint), found.embedding));
             }
-            let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted);
-            let ranked = rank::rank(reader, &cue, &found, now, room.n_hits_max())?;
+            let n_max = match manner.needs_more_candidates() {
+                true => HITS_MAX.max(room.n_hits_max()),
+                false => room.n_hits_max(),
+            };
+            let mut ranked = rank::rank(reader, cue, &found, now, n_max)?;
+            shape::focus(&mut ranked, manner, ask.asked_from.as_deref());
             let context = candidates::supersession(reader, &ranked)?;
             let ranked = rank::put_successors_first(ranked, &context);
-            let mut answer = pack::pack(&cue, ranked, &context, room, hints(&found));
-            answer.timing_us = (ask.timing == Timing::Told).then(|| TimingUs {
-                embedding: micros(found.embedding),
-                all: micros(begun.elapsed()),
-            });
-            Ok(answer)
+            let ranked = shape::choose(ranked, manner);
+            let is_first = |kind| self.told.is_first(ask.session.as_deref(), kind);
+            let hints = hints::about(&found, &ranked, manner, now, is_first);
+            Ok((pack::pack(cue, ranked, &context, room, hints), found.embedding))
         })
     }
 }
 
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
-}
-
-/// What the asker should know about how the hits were found.
-fn hints(found: &candidates::Found) -> Vec<Hint> {
-    let mut hints = Vec::new();
-    if found.evidence.is_empty() {
-        return hints;
-    }
-    if found.is_second_best {
-        hints.push(pack::no_exact_match());
-    }
-    if rank::is_doubtful(found) {
-        hints.push(pack::low_confidence());
-    }
-    if !found.has_model {
-        hints.push(pack::words_only());
-    }
-    hints
 }
 
 /// Builds the hit that shows a whole memory.
@@ -232,5 +257,6 @@ fn whole_hit(memory: &Memory, score: f64, reason: String) -> Hit {
         excerpt: None,
         relation: None,
         partner_id: None,
+        neighbours: Vec::new(),
     }
 }

@@ -30,8 +30,9 @@ pub use reader::{Interrupter, Reader};
 pub use record::{
     Counts, Event, EventFilter, EventId, Filter, Inserted, KeyOrigin, Link, LinkKind, Memory,
     MemoryId, MemoryNumber, Model, ModelNumber, ModelState, NewEvent, NewMemory, NewModel,
-    NewSetAside, Part, Pooling, Position, Receipt, ReceiptState, Role, SetAside, Severity,
-    StepProgress, Strengthened, Tier, TurnIdentity,
+    NewRemark, NewSetAside, Part, PinReach, Pooling, Position, ProjectSeen, Receipt, ReceiptState,
+    Remark, RemarkKind, Role, SessionSeen, SetAside, Severity, StepProgress, Strengthened, Tier,
+    TurnIdentity, UsedMemory, Uses,
 };
 pub use store::{Created, Store};
 pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};

@@ -4,6 +4,7 @@ mod filter;
 mod ledger;
 mod links;
 mod memories;
+mod standing;
 mod steps;
 mod vectors;
 

@@ -7,6 +7,7 @@ pub(crate) mod link;
 pub(crate) mod memory;
 pub(crate) mod named;
 pub(crate) mod number;
+pub(crate) mod standing;
 pub(crate) mod step;
 
 pub use embedding::{Model, ModelNumber, ModelState, NewModel, Part, Pooling};
@@ -17,6 +18,9 @@ pub use ledger::{
 pub use link::{Link, LinkKind, Strengthened};
 pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
 pub use number::MemoryNumber;
+pub use standing::{
+    NewRemark, PinReach, ProjectSeen, Remark, RemarkKind, SessionSeen, UsedMemory, Uses,
+};
 pub use step::StepProgress;
 
 use named::named;

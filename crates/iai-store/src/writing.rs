@@ -1,6 +1,7 @@
 //! Writes inside one transaction: memories, links, and everything kept beside them.
 
 mod ledger;
+mod standing;
 mod steps;
 mod vectors;
 
@@ -20,7 +21,7 @@ use crate::record::link::sorted;
 use crate::record::memory::{Json, Millis};
 use crate::record::{
     EventId, Inserted, Link, LinkKind, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory,
-    NewSetAside, Receipt, Strengthened,
+    NewSetAside, PinReach, Receipt, Strengthened,
 };
 
 /// A line set aside keeps at most this much of itself; the schema says so too.
@@ -116,6 +117,9 @@ impl<'a> Writing<'a> {
             assert_eq!(stored, Some(content_hash), "{one_text}: {id}");
             return Ok(Inserted::Known(id));
         };
+        if new.pinned {
+            self.pin(id, PinReach::Project, now)?;
+        }
         let entry = CatalogueEntry {
             session,
             place,

@@ -7,6 +7,7 @@
 
 mod fixture;
 
+mod brief;
 mod ingest;
 mod meaning;
 mod recall;

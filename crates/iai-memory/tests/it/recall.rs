@@ -124,7 +124,7 @@ fn a_brief_tells_the_last_session_of_this_project_only() {
     let home = Home::with_turns(&["let us call it quokka", "quokka it is"]);
     let brief = |project: &str, session: &str| {
         let ask = BriefAsk { session: session.to_owned(), project: Some(project.to_owned()) };
-        home.engine.brief(&ask).unwrap().markdown
+        home.engine.brief(&ask, now()).unwrap().markdown
     };
     assert!(brief("/p", "next").contains("quokka it is"));
     assert_eq!(brief("/p", "s"), "", "not about itself");
