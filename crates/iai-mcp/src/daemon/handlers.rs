@@ -3,11 +3,12 @@
 //! Knows neither sockets nor threads, so that a client may use it read-only while no daemon runs.
 
 mod parameters;
+mod standing;
 pub(super) mod turns;
 
 use iai_memory::{
-    BriefAsk, CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role,
-    ShelfFilter, StructuralAsk, Tier, Timing,
+    CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, ShelfFilter,
+    StructuralAsk, Tier, Timing,
 };
 use iai_wire::code;
 use jiff::Timestamp;
@@ -87,7 +88,12 @@ pub(crate) fn answer(
         }
         "events_query" => events(engine, &given),
         "topology" => reply(engine.topology()),
-        "session_start_payload" => brief(engine, &given),
+        "session_start_payload" => standing::brief(engine, &given, now),
+        "identity_get" => standing::identity(engine),
+        "identity_set" => standing::set_identity(engine, &given, now),
+        "memory_pin" => standing::pin(engine, &given, now),
+        "memory_unpin" => reply(engine.unpin(&given.text("id")?, now)),
+        "memory_pins" => standing::pins(engine),
         "store_overview" => reply(engine.overview()),
         "memory_consolidate" => Ok(nothing_consolidated()),
         "curiosity_pending" => Ok(json!({"questions": [], "count": 0})),
@@ -101,7 +107,14 @@ pub(crate) fn answer(
 pub(crate) fn is_write(method: &str) -> bool {
     matches!(
         method,
-        "memory_capture" | "memory_contradict" | "memory_reinforce" | "profile_set" | "turns_store"
+        "memory_capture"
+            | "memory_contradict"
+            | "memory_reinforce"
+            | "memory_pin"
+            | "memory_unpin"
+            | "identity_set"
+            | "profile_set"
+            | "turns_store"
     )
 }
 
@@ -126,6 +139,8 @@ fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Resu
         cue: given.text("cue")?,
         budget_tokens: given.count("budget_tokens", RECALL_BUDGET)?.min(BUDGET_MAX),
         project: given.optional_text("project")?,
+        asked_from: given.optional_text("asked_from")?,
+        session: known_session(given)?,
         certainty: match given.flag("only_confident")? {
             true => Certainty::OnlyConfident,
             false => Certainty::Any,
@@ -227,11 +242,6 @@ fn events(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failur
     reply(engine.events(&ask))
 }
 
-fn brief(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
-    let ask = BriefAsk { session: session(given)?, project: given.optional_text("project")? };
-    reply(engine.brief(&ask))
-}
-
 /// Nothing is consolidated yet, and nothing is claimed to be.
 fn nothing_consolidated() -> Value {
     json!({
@@ -253,6 +263,11 @@ fn camouflaging(engine: &MemoryEngine) -> Result<Value, Failure> {
         "sample_count": 0,
         "camouflaging_relaxation": knob.at("value"),
     }))
+}
+
+/// The session that was named; `-` names none.
+fn known_session(given: &Parameters<'_>) -> Result<Option<String>, Failure> {
+    Ok(Some(session(given)?).filter(|session| session != "-"))
 }
 
 fn session(given: &Parameters<'_>) -> Result<String, Failure> {

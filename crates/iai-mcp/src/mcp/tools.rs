@@ -199,10 +199,11 @@ impl Call {
         self
     }
 
-    /// Adds where the host is working, for calls that store something said there.
+    /// Adds where the host is working, for calls to which it matters.
     pub(super) fn in_place(self, cwd: &str, project: &str) -> Self {
         match self.method {
             "memory_capture" => self.with("cwd", cwd).with("project", project),
+            "memory_recall" => self.with("asked_from", project),
             _ => self,
         }
     }

@@ -1,6 +1,5 @@
 //! Puts what there is to tell into sections, and the sections into their budget.
 
-use iai_store::Role;
 use jiff::Timestamp;
 
 use super::lines::{cut, dated, day, flat, project_name, quoted};
@@ -163,11 +162,12 @@ fn last_session(last: Option<&LastSession>, reading: &Reading<'_>) -> (String, V
         };
         lines.push(format!("- The user began{days} with {}", words(told)));
     }
-    let ends = last.ended_with.iter().map(|told| match told.role {
-        Role::User => format!("- At the end, the user said {}", words(told)),
-        Role::Assistant | Role::System => format!("- The last answer was {}", words(told)),
-    });
-    lines.extend(ends);
+    let ends = last.ended_with.iter();
+    lines.extend(
+        ends.map(|told| {
+            format!("- Towards the end, the {} said {}", told.role.as_str(), words(told))
+        }),
+    );
     (format!("Last session, {}", dated(last.ended_at, reading.now)), lines)
 }
 

@@ -32,8 +32,8 @@ const REMARKS_READ_MAX: usize = 40;
 const PREFERENCE_KEPT: SignedDuration = SignedDuration::from_hours(24 * 180);
 /// A memory used less often is not much used.
 const WORTH_MIN: u32 = 2;
-/// A request of fewer words does not say what a session was about.
-const REQUEST_WORDS_MIN: usize = 3;
+/// A turn of fewer words does not say what a session was about.
+const TELLING_WORDS_MIN: usize = 3;
 /// Words shorter than this are in every sentence.
 const TELLING_LETTERS_MIN: usize = 4;
 
@@ -159,11 +159,12 @@ impl Session {
     }
 
     fn told(&self) -> Option<LastSession> {
-        let is_asking = |turn: &&Memory| {
-            turn.role == Role::User && REQUEST_WORDS_MIN <= Wording::of(&turn.text).len()
-        };
+        let says_something = |turn: &Memory| TELLING_WORDS_MIN <= Wording::of(&turn.text).len();
+        let is_asking = |turn: &&Memory| turn.role == Role::User && says_something(turn);
         let began_with = self.first.iter().chain(&self.last).find(is_asking);
-        let said_last = |role: Role| self.last.iter().rposition(|turn| turn.role == role);
+        let said_last = |role: Role| {
+            self.last.iter().rposition(|turn| turn.role == role && says_something(turn))
+        };
         let mut places = [said_last(Role::User), said_last(Role::Assistant)];
         places.sort_unstable();
         let exchange = places.into_iter().flatten().filter_map(|place| self.last.get(place));

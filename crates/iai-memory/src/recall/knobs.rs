@@ -227,7 +227,6 @@ fn relaxed(text: &str) -> String {
         ("are not ", "aren't "),
         ("does not ", "doesn't "),
         ("do not ", "don't "),
-        ("They are ", "They're "),
         ("cannot ", "can't "),
         ("nothing is ", "nothing's "),
         ("you could ", "maybe "),

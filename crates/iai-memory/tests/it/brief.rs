@@ -98,7 +98,7 @@ first!”
 
 ## Last session, 2026-11-12 (3 days ago)
 - The user began with “Write the reconciliation report for the accountants.”
-- The last answer was “Yes.”
+- Towards the end, the assistant said “The report lists open items by customer, as CSV and PDF.”
 
 ## Left open
 - 2026-11-12 (3 days ago), user, not answered: “How should partial refunds appear in the report?”

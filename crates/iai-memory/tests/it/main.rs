@@ -9,6 +9,7 @@ mod fixture;
 
 mod brief;
 mod ingest;
+mod knobs;
 mod meaning;
 mod recall;
 mod relate;

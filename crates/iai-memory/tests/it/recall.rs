@@ -33,6 +33,7 @@ fn a_quoted_span_must_stand_as_it_is() {
     assert_eq!(answer.cue_mode, CueMode::Verbatim);
 }
 
+/// A6: age counts.
 #[test]
 fn of_two_equal_turns_the_fresher_comes_first() {
     let home = Home::new();
@@ -76,6 +77,7 @@ fn common_words_do_not_drown_the_telling_one() {
     assert!(!home.recall("is it the service").hits.is_empty(), "only common words still find");
 }
 
+/// A12: the whole answer is counted.
 #[test]
 fn the_budget_is_kept_for_any_text() {
     let mut all = vec!["short harbour note".to_owned(), "harbour \u{0}\"\\\n".repeat(900)];
