@@ -27,7 +27,7 @@ const KEPT_MAX: usize = 6;
 const USED_MAX: usize = 8;
 const PROJECTS_MAX: usize = 5;
 /// Remarks that are read to choose from.
-const REMARKS_READ_MAX: usize = 40;
+const REMARKS_READ_MAX: usize = 24;
 /// A preference that was said once counts so long.
 const PREFERENCE_KEPT: SignedDuration = SignedDuration::from_hours(24 * 180);
 /// A memory used less often is not much used.

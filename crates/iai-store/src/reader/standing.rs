@@ -3,7 +3,7 @@
 //! Every question is asked place by place, along an index that stands in the order wanted: what a
 //! project holds is never sorted, and no memory is read that is not returned.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, params};
@@ -24,7 +24,7 @@ const WALKED_MAX: usize = 20_000;
 /// … and at least so many in each.
 const WALKED_IN_PLACE_MIN: usize = 200;
 /// Remarks that are looked at to find what is said in several projects.
-const REMARKS_WALKED_MAX: usize = 20_000;
+const REMARKS_WALKED_MAX: usize = 2000;
 
 impl Reader {
     /// Returns who the user is, in their own words.
@@ -68,7 +68,7 @@ impl Reader {
         })
     }
 
-    /// Returns what was remarked in a project and still holds, the newest first.
+    /// Returns what was remarked lately in a project and still holds, the newest first.
     pub fn remarks(&self, kind: RemarkKind, project: &str, limit: usize) -> Result<Vec<Remark>> {
         let mut found = Vec::new();
         for place in self.places_of(project)? {
@@ -86,7 +86,6 @@ impl Reader {
             SELECT r.memory, r.start_byte, r.end_byte, max(r.turn_at_ms), r.words
               FROM (SELECT * FROM remark WHERE kind = ?1 ORDER BY words LIMIT ?2) r
               JOIN place p ON p.number = r.place
-              JOIN memory m ON m.number = r.memory AND m.valid_to_ms IS NULL
              GROUP BY r.words HAVING count(DISTINCT p.project) >= 2
              ORDER BY max(r.turn_at_ms) DESC LIMIT ?3";
         let keys: Vec<RemarkKey> = self.run("reading remarks", |c| {
@@ -203,7 +202,6 @@ impl Reader {
             c.prepare_cached(
                 "SELECT r.memory, r.start_byte, r.end_byte, r.turn_at_ms, r.words
                    FROM remark r
-                   JOIN memory m ON m.number = r.memory AND m.valid_to_ms IS NULL
                   WHERE r.place = ? AND r.kind = ? ORDER BY r.turn_at_ms DESC LIMIT ?",
             )?
             .query_map(params![place, kind, sql_limit(limit)], RemarkKey::of)?
@@ -213,16 +211,25 @@ impl Reader {
 
     fn whole_remarks(&self, kind: RemarkKind, keys: &[RemarkKey]) -> Result<Vec<Remark>> {
         let mut remarks = Vec::with_capacity(keys.len());
+        let numbers: Vec<MemoryNumber> = keys.iter().map(|key| key.number).collect();
+        let memories: BTreeMap<MemoryNumber, Memory> =
+            self.numbered(&numbers)?.into_iter().collect();
         for key in keys {
+            let Some(memory) = memories.get(&key.number).filter(|own| own.valid_to.is_none())
+            else {
+                continue;
+            };
             let n_said: i64 = self.run("counting remarks", |c| {
                 c.prepare_cached("SELECT count(*) FROM remark WHERE kind = ? AND words = ?")?
                     .query_row(params![kind, key.words], |row| row.get(0))
             })?;
-            for (_, memory) in self.numbered(&[key.number])? {
-                let (start_byte, end_byte, words) = (key.start_byte, key.end_byte, key.words);
-                let n_said = n_said.cast_unsigned();
-                remarks.push(Remark { memory, start_byte, end_byte, words, n_said });
-            }
+            remarks.push(Remark {
+                memory: memory.clone(),
+                start_byte: key.start_byte,
+                end_byte: key.end_byte,
+                words: key.words,
+                n_said: n_said.cast_unsigned(),
+            });
         }
         Ok(remarks)
     }
