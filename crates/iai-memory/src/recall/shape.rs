@@ -7,9 +7,9 @@ use super::cue::words_of;
 use super::knobs::{Breadth, Manner, Showing};
 use super::rank::Ranked;
 
-/// Lifts what belongs to the projects that count for more.
+/// Lifts what belongs to the projects that count for more; whoever asks puts them in order.
 pub(crate) fn focus(ranked: &mut [Ranked], manner: &Manner, asked_from: Option<&str>) {
-    for ranked in &mut *ranked {
+    for ranked in ranked {
         let factor = manner.focus.factor(ranked.memory.project.as_deref(), asked_from);
         if 1.0 < factor {
             // A score may be below zero, and must still rise.
@@ -17,9 +17,6 @@ pub(crate) fn focus(ranked: &mut [Ranked], manner: &Manner, asked_from: Option<&
             ranked.reason.push_str(&format!(" × focus {factor:.2}"));
         }
     }
-    ranked.sort_by(|left, right| {
-        right.score.total_cmp(&left.score).then_with(|| left.memory.id.cmp(&right.memory.id))
-    });
 }
 
 /// Chooses among the ranked: more different ones, only the nearest, or summaries first.

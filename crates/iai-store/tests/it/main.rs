@@ -13,5 +13,6 @@ mod ledger;
 mod memories;
 mod model;
 mod plaintext;
+mod standing;
 mod vectors;
 mod words;
