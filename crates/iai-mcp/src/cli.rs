@@ -6,11 +6,14 @@ mod capture_transcript;
 mod crypto;
 mod daemon;
 mod doctor;
+mod editor;
+mod identity;
 mod import;
 mod maintenance;
 mod memories;
 mod model;
 mod output;
+mod pins;
 mod session_start;
 mod spool;
 mod status;
@@ -55,6 +58,16 @@ enum Command {
     },
     /// List the newest memories
     List(memories::ListArguments),
+    /// Keep a memory in sight: sessions begin with it
+    Pin(pins::PinArguments),
+    /// Let a pinned memory go out of sight; it stays stored
+    Unpin {
+        /// The memory's id, or its first characters
+        id: String,
+    },
+    /// Say who you are: sessions begin with it
+    #[command(subcommand)]
+    Identity(identity::IdentityCommand),
     /// Run, start, stop or look at the daemon
     #[command(subcommand)]
     Daemon(daemon::DaemonCommand),
@@ -180,6 +193,9 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::Show { id } => memories::show(&client(), &id, output),
         Command::List(arguments) => memories::list(&client(), &arguments, output),
         Command::BankRecall(arguments) => memories::bank_recall(&client(), &arguments, output),
+        Command::Pin(arguments) => pins::pin(&client(), &arguments, output),
+        Command::Unpin { id } => pins::unpin(&client(), &id, output),
+        Command::Identity(command) => identity::run(&command, &client(), settings, output),
         Command::Daemon(command) => daemon::run(command, settings, output),
         Command::Maintenance(command) => maintenance::run(command, &client(), output),
         Command::Crypto(command) => crypto::run(command, settings, output),

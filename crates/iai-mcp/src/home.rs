@@ -87,6 +87,11 @@ impl Home {
         self.root.join("config.json")
     }
 
+    /// What the user edits while they edit it; 0600, removed right after.
+    pub(crate) fn identity_draft(&self) -> PathBuf {
+        self.root.join(".identity-draft.md")
+    }
+
     /// What was done to the hosts' files, so that it can be undone.
     pub(crate) fn install_ledger(&self) -> PathBuf {
         self.root.join("install-ledger.json")

@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) host_session: Option<String>,
     /// The user does not want colours.
     pub(crate) is_colour_off: bool,
+    /// The user's editor, with its arguments.
+    pub(crate) editor: Option<String>,
     /// Where the hosts keep their files; `None` when HOME is not set.
     pub(crate) user_home: Option<PathBuf>,
     /// Where programs keep their settings, when not in `.config`.
@@ -113,6 +115,7 @@ impl Settings {
             idle_shutdown: idle_shutdown(get("IAI_DAEMON_IDLE_SHUTDOWN_SECS"))?,
             host_session: get("CLAUDE_CODE_SESSION_ID"),
             is_colour_off: get("NO_COLOR").is_some(),
+            editor: get("VISUAL").or_else(|| get("EDITOR")),
             user_home: get("HOME").map(PathBuf::from),
             config_folder: folder("XDG_CONFIG_HOME"),
             claude_folder: folder("CLAUDE_CONFIG_DIR"),

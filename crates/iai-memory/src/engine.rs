@@ -12,7 +12,9 @@ use crate::error::{MemoryError, Result};
 use crate::index::IndexRoom;
 use crate::meaning::MeaningRoom;
 use crate::organise::OrganiseRoom;
+use crate::recall::ToldRoom;
 use crate::relate::TogetherRoom;
+use crate::uses::UseRoom;
 
 /// Idle read connections kept for the next request.
 const READERS_KEPT_MAX: usize = 4;
@@ -26,6 +28,8 @@ pub struct MemoryEngine {
     pub(crate) meaning: MeaningRoom,
     pub(crate) organise: OrganiseRoom,
     pub(crate) together: TogetherRoom,
+    pub(crate) uses: UseRoom,
+    pub(crate) told: ToldRoom,
 }
 
 /// The store in numbers.
@@ -67,6 +71,8 @@ impl MemoryEngine {
             meaning: MeaningRoom::default(),
             organise: OrganiseRoom::default(),
             together: TogetherRoom::default(),
+            uses: UseRoom::default(),
+            told: ToldRoom::default(),
         }
     }
 

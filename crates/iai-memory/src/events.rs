@@ -19,6 +19,8 @@ const READABLE: &[&str] = &[
     "cls_consolidation_run",
     "crypto_key_rotated",
     "profile_updated",
+    "identity_updated",
+    "pin_updated",
     "permanent_capture_failure",
     "daemon_started",
     "daemon_stopped",

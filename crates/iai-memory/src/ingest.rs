@@ -14,9 +14,11 @@ use serde_json::json;
 use crate::attributes;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::remarks::is_remember_request;
+use crate::standing::PINS_MAX;
 
 /// The host name of what an assistant captured by a tool call.
-const TOOL_HOST: &str = "mcp";
+pub(crate) const TOOL_HOST: &str = "mcp";
 
 /// A spool line that cannot become a memory.
 #[derive(Debug, Clone)]
@@ -176,7 +178,9 @@ impl MemoryEngine {
             let reason = "the text is empty".to_owned();
             return Ok(CaptureAnswer { status: "skipped", record_id: None, reason });
         }
-        let new = captured(ask, now);
+        let mut new = captured(ask, now);
+        new.pinned = self.is_to_be_pinned(ask)?;
+        let pinned = if new.pinned { ", pinned" } else { "" };
         let inserted = self.remember(|writing| {
             let inserted = writing.insert(&new, now)?;
             attributes::give_at_once(writing, &new)?;
@@ -191,7 +195,7 @@ impl MemoryEngine {
             Inserted::New(id) => CaptureAnswer {
                 status: "inserted",
                 record_id: Some(id),
-                reason: format!("tier={tier}"),
+                reason: format!("tier={tier}{pinned}"),
             },
             Inserted::Known(id) => CaptureAnswer {
                 status: "reinforced",
@@ -199,6 +203,16 @@ impl MemoryEngine {
                 reason: "already kept in this session, word for word".to_owned(),
             },
         })
+    }
+}
+
+impl MemoryEngine {
+    /// What the user asks to be remembered in so many words stays in sight, while there is room.
+    fn is_to_be_pinned(&self, ask: &CaptureAsk) -> Result<bool> {
+        let is_asked = ask.role == Role::User
+            && (is_remember_request(&ask.text)
+                || ask.cue.as_deref().is_some_and(is_remember_request));
+        Ok(is_asked && self.read(|reader| Ok(reader.n_pinned()?))? < PINS_MAX)
     }
 }
 

@@ -22,10 +22,13 @@ mod projects;
 mod questions;
 mod recall;
 mod relate;
+mod remarks;
 mod shelf;
+mod standing;
 mod topology;
 #[cfg(test)]
 mod trial;
+mod uses;
 
 pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};
@@ -38,7 +41,8 @@ pub use iai_embed::{
 };
 pub use iai_store::{
     CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMemory,
-    Receipt, ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file, key_status,
+    PinReach, Receipt, ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file,
+    key_status,
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};
@@ -49,9 +53,10 @@ pub use patterns::{PatternView, PatternsAnswer, PatternsAsk};
 pub use profile::{KNOBS, Knob};
 pub use questions::{Question, QuestionsAnswer, QuestionsAsk};
 pub use recall::{
-    Certainty, CueMode, Excerpt, Hit, RecallAnswer, RecallAsk, StructuralAnswer, StructuralAsk,
-    TemporalAnswer, TemporalAsk, TextAnswer, TextAsk, Timing, TimingUs,
+    Certainty, CueMode, Excerpt, Hit, Neighbour, RecallAnswer, RecallAsk, StructuralAnswer,
+    StructuralAsk, TemporalAnswer, TemporalAsk, TextAnswer, TextAsk, Timing, TimingUs,
 };
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};
+pub use standing::PinAnswer;
 pub use topology::{TopicView, Topology};

@@ -28,6 +28,8 @@ use crate::error::{MemoryError, Result};
 use crate::formality::Formality;
 use crate::links::{FadingLinks, SimilarLinks};
 use crate::relate::Disputes;
+use crate::remarks::FindRemarks;
+use crate::uses::CountUses;
 
 pub(crate) use misses::{MISSES_KEPT, miss_of};
 pub use quiet::QuietWindow;
@@ -39,6 +41,8 @@ static STEPS: &[&dyn Step] = &[
     &Attributes,
     &Formality,
     &Disputes,
+    &FindRemarks,
+    &CountUses,
     &retention::Retention,
     &misses::Misses,
     &SimilarLinks,
@@ -151,6 +155,16 @@ impl MemoryEngine {
     pub fn asking(&self) -> Asking<'_> {
         self.organise.ask();
         Asking(&self.organise)
+    }
+
+    /// Organises what came in, now, and returns what was done: by step, by what it was.
+    pub fn organise_now(
+        &self,
+        now: Timestamp,
+    ) -> Result<BTreeMap<&'static str, BTreeMap<&'static str, u64>>> {
+        let soon: Vec<&dyn Step> =
+            STEPS.iter().copied().filter(|step| step.due() == Due::Soon).collect();
+        self.finish_steps(&soon, now)
     }
 
     /// Says that there is something to organise.

@@ -2,13 +2,17 @@
 
 mod age;
 mod anchor;
+mod beside;
 mod candidates;
 mod corrections;
 mod cue;
+mod hints;
+pub(crate) mod knobs;
 mod linked;
 mod listing;
 mod pack;
 mod rank;
+mod shape;
 mod structural;
 mod temporal;
 mod text;
@@ -21,8 +25,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use beside::Neighbour;
 pub use cue::CueMode;
 pub(crate) use cue::words_of_in_order;
+pub(crate) use hints::ToldRoom;
 pub use structural::{StructuralAnswer, StructuralAsk};
 pub use temporal::{TemporalAnswer, TemporalAsk};
 pub use text::{TextAnswer, TextAsk};
@@ -31,6 +37,7 @@ use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise;
 use cue::Cue;
+use knobs::{Line, Manner};
 
 /// The cue's length that is looked at; the rest says nothing new.
 pub(crate) const CUE_CHARS_MAX: usize = 4000;
@@ -40,9 +47,6 @@ pub(crate) const HITS_MAX: usize = 50;
 pub(crate) const HITS_WANTED_MAX: usize = 200;
 /// The most outdated memories told beside the hits.
 pub(crate) const ANTI_HITS_MAX: usize = 3;
-
-/// The most hints of one answer.
-const HINTS_MAX: usize = 3;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -122,7 +126,7 @@ pub struct Hit {
     pub reason: String,
     /// The words, byte for byte; a part of them when `excerpt` is there.
     pub literal_surface: String,
-    /// Ids of memories beside it.
+    /// Ids of the turns around it, where they are not shown as `neighbours`.
     pub adjacent_suggestions: Vec<MemoryId>,
     /// Since when it holds.
     pub valid_from: Option<String>,
@@ -149,6 +153,9 @@ pub struct Hit {
     /// The current one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partner_id: Option<MemoryId>,
+    /// The turns right before and after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<Neighbour>,
 }
 
 /// A part of a text, in characters.
@@ -194,6 +201,9 @@ pub struct RecallAnswer {
     pub patterns_observed: Vec<Value>,
     /// What consolidation did since the last answer; nothing yet.
     pub overnight_digest: Option<Value>,
+    /// Where the last session stopped, told once in a session to those who want it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
     /// Where the time went, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timing_us: Option<TimingUs>,
@@ -205,7 +215,9 @@ impl MemoryEngine {
         let now = ask.as_of.unwrap_or(now);
         let mut cue = Cue::understand(&ask.cue, now);
         if cue.is_trivial() {
-            return Ok(pack::nothing(&cue, "retrieval_skipped", "the cue asks for nothing"));
+            let tone = Manner::of(&self.stored_profile()?).tone;
+            let line = Line { fact: "the cue asks for nothing", step: None };
+            return Ok(pack::nothing(&cue, hints::hint("retrieval_skipped", tone, line)));
         }
         if cue.days.is_none() {
             cue.days = self.days_beside_what_happened(&cue.text, ask.project.as_deref(), now)?;
@@ -218,30 +230,52 @@ impl MemoryEngine {
         let begun = Instant::now();
         // Before a reader is taken: loading needs one too, and without a daemon there is only one.
         self.load_index()?;
-        let (answer, dispute) = self.read(|reader| {
-            let found = candidates::find(self, reader, cue, ask, now)?;
-            self.note_miss(cue, ask, &found, now);
-            if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {
-                let text = "nothing is known about this";
-                return Ok((pack::nothing(cue, "low_confidence", text), None));
-            }
-            let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted);
-            let mut ranked = rank::rank(reader, cue, &found, now, room.n_hits_max())?;
-            linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
-            let beside = corrections::order(reader, &found.corrections, &mut ranked, now)?;
-            let hints = hints(&found, beside.dispute.as_ref());
-            let mut answer = pack::pack(cue, ranked, beside.anti_hits, room, hints);
-            answer.timing_us = (ask.timing == Timing::Told).then(|| TimingUs {
-                embedding: micros(found.embedding),
-                all: micros(begun.elapsed()),
-            });
-            Ok((answer, beside.dispute))
-        })?;
+        let manner = Manner::of(&self.stored_profile()?);
+        let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted, manner.showing);
+        let Told { mut answer, dispute, embedding } = self.hits(ask, cue, &manner, (room, now))?;
+        beside::add(self, &mut answer, &manner, &room, (ask, now))?;
         self.note_answer(ask, &answer, dispute.as_ref(), now)?;
+        let mut answer = pack::finish(answer);
+        answer.timing_us = (ask.timing == Timing::Told)
+            .then(|| TimingUs { embedding: micros(embedding), all: micros(begun.elapsed()) });
         Ok(answer)
     }
 
-    /// Remembers what was told: a dispute is told once, and hits may be of use together.
+    /// Finds, ranks and packs.
+    fn hits(
+        &self,
+        ask: &RecallAsk,
+        cue: &Cue,
+        manner: &Manner,
+        (room, now): (pack::Room, Timestamp),
+    ) -> Result<Told> {
+        self.read(|reader| {
+            let found = candidates::find(self, reader, cue, ask, now)?;
+            let embedding = found.embedding;
+            self.note_miss(cue, ask, &found, now);
+            if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {
+                let line = Line { fact: "nothing is known about this", step: None };
+                let hint = hints::hint("low_confidence", manner.tone, line);
+                return Ok(Told { answer: pack::nothing(cue, hint), dispute: None, embedding });
+            }
+            let n_max = match manner.needs_more_candidates() {
+                true => HITS_MAX.max(room.n_hits_max()),
+                false => room.n_hits_max(),
+            };
+            let mut ranked = rank::rank(reader, cue, &found, now, n_max)?;
+            shape::focus(&mut ranked, manner, ask.asked_from.as_deref());
+            linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
+            let corrections::Beside { anti_hits, dispute } =
+                corrections::order(reader, &found.corrections, &mut ranked, now)?;
+            let ranked = shape::choose(ranked, manner);
+            let is_first = |kind| self.told.is_first(ask.session.as_deref(), kind);
+            let mut hints = hints::about(&found, &ranked, manner, now, is_first);
+            hints::put_first(&mut hints, dispute.as_ref().map(corrections::dispute_hint));
+            Ok(Told { answer: pack::pack(cue, ranked, anti_hits, room, hints), dispute, embedding })
+        })
+    }
+
+    /// Remembers what was told: a dispute is told once, hits may be of use, alone or together.
     fn note_answer(
         &self,
         ask: &RecallAsk,
@@ -249,18 +283,29 @@ impl MemoryEngine {
         dispute: Option<&Dispute>,
         now: Timestamp,
     ) -> Result<()> {
-        if self.is_read_only() {
+        if self.is_read_only() || ask.as_of.is_some() {
             return Ok(());
         }
+        let told = answer.hits.iter().map(|hit| hit.record_id);
         if let Some(session) = &ask.session {
-            self.note_recalled(session, answer.hits.iter().map(|hit| hit.record_id));
+            self.note_together(session, told.clone());
         }
+        self.note_recalled(told);
         let is_told = answer.hints.iter().any(|hint| hint.kind == corrections::HINT_KIND);
         match dispute.filter(|_| is_told) {
             Some(dispute) => self.write(|writing| Ok(writing.note_hinted(dispute, now)?)),
             None => Ok(()),
         }
     }
+}
+
+/// What was found, and what has to be remembered about it.
+struct Told {
+    answer: RecallAnswer,
+    /// The dispute it hints at.
+    dispute: Option<Dispute>,
+    /// What embedding the cue took.
+    embedding: Duration,
 }
 
 impl MemoryEngine {
@@ -296,26 +341,6 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// What the asker should know about how the hits were found.
-fn hints(found: &candidates::Found, dispute: Option<&Dispute>) -> Vec<Hint> {
-    let mut hints = Vec::new();
-    if found.evidence.is_empty() {
-        return hints;
-    }
-    hints.extend(dispute.map(corrections::dispute_hint));
-    if found.is_second_best {
-        hints.push(pack::no_exact_match());
-    }
-    if rank::is_doubtful(found) {
-        hints.push(pack::low_confidence());
-    }
-    if !found.has_model {
-        hints.push(pack::words_only());
-    }
-    hints.truncate(HINTS_MAX);
-    hints
-}
-
 /// Builds the hit that shows a whole memory.
 fn whole_hit(memory: &Memory, score: f64, reason: String, now: Timestamp) -> Hit {
     Hit {
@@ -335,5 +360,6 @@ fn whole_hit(memory: &Memory, score: f64, reason: String, now: Timestamp) -> Hit
         excerpt: None,
         relation: None,
         partner_id: None,
+        neighbours: Vec::new(),
     }
 }

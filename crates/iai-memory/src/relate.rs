@@ -80,6 +80,7 @@ impl MemoryEngine {
             }
             known.sort_unstable();
             known.dedup();
+            self.note_reinforced(known.iter().copied());
             for (place, first) in known.iter().enumerate() {
                 for second in known.iter().skip(place + 1) {
                     let step =

@@ -69,22 +69,25 @@ pub struct MemoryView {
 impl MemoryEngine {
     /// Returns the memory with this id, or the one whose id begins so, from character `start` on.
     pub fn show(&self, id: &str, start: usize) -> Result<MemoryView> {
-        let unknown = || MemoryError::UnknownMemory { id: id.to_owned() };
-        self.read(|reader| {
-            let found = match id.parse::<MemoryId>() {
-                Ok(whole) => whole,
-                Err(_) => match reader.find_prefix(id, 2)?.as_slice() {
-                    [only] => *only,
-                    [] => return Err(unknown()),
-                    _ => {
-                        let why = format!("`{id}` fits several memories; give more of it");
-                        return Err(MemoryError::bad("id", why));
-                    }
-                },
-            };
-            let memory = reader.memory(found)?.ok_or_else(unknown)?;
-            Ok(view(memory, start, PART_CHARS_MAX))
-        })
+        let found = self.find(id)?;
+        let memory = self.read(|reader| Ok(reader.memory(found)?))?;
+        let memory = memory.ok_or_else(|| MemoryError::UnknownMemory { id: id.to_owned() })?;
+        Ok(view(memory, start, PART_CHARS_MAX))
+    }
+
+    /// Returns the id that this is, or the only one that begins so.
+    pub(crate) fn find(&self, id: &str) -> Result<MemoryId> {
+        if let Ok(whole) = id.parse::<MemoryId>() {
+            return Ok(whole);
+        }
+        match self.read(|reader| Ok(reader.find_prefix(id, 2)?))?.as_slice() {
+            [only] => Ok(*only),
+            [] => Err(MemoryError::UnknownMemory { id: id.to_owned() }),
+            _ => {
+                let why = format!("`{id}` fits several memories; give more of it");
+                Err(MemoryError::bad("id", why))
+            }
+        }
     }
 
     /// Returns the newest memories, newest first.
@@ -139,7 +142,7 @@ fn whole_views(memories: Vec<Memory>) -> Vec<MemoryView> {
 }
 
 /// Shows as many memories as fit one answer, at least the first.
-fn views(memories: Vec<Memory>) -> Vec<MemoryView> {
+pub(crate) fn views(memories: Vec<Memory>) -> Vec<MemoryView> {
     let mut left = LIST_CHARS_MAX;
     let mut shown = Vec::new();
     for memory in memories {

@@ -32,9 +32,10 @@ pub use record::{
     EventFilter, EventId, FILLER_CHARS_MAX, FactKind, FactSeen, Filter, FormalityWeek, Inserted,
     KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber, MissedCue, Model, ModelNumber,
     ModelState, Neighbour, NewAttribute, NewDispute, NewEvent, NewMemory, NewModel, NewPattern,
-    NewSetAside, Part, Pattern, PatternKind, PatternStatus, Pooling, Position, Receipt,
-    ReceiptState, Role, SetAside, Settlement, Severity, StepProgress, Strengthened, Summary,
-    SummaryKind, Tier, Topic, TurnIdentity, WEIGHT_MIN,
+    NewRemark, NewSetAside, Part, Pattern, PatternKind, PatternStatus, PinReach, Pooling, Position,
+    ProjectSeen, Receipt, ReceiptState, Remark, RemarkKind, Role, SessionSeen, SetAside,
+    Settlement, Severity, StepProgress, Strengthened, Summary, SummaryKind, Tier, Topic,
+    TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
 };
 pub use store::{Created, Store};
 pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};

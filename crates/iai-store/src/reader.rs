@@ -8,6 +8,7 @@ mod ledger;
 mod links;
 mod memories;
 mod patterns;
+mod standing;
 mod steps;
 mod topics;
 mod vectors;

@@ -9,6 +9,7 @@ pub(crate) mod link;
 pub(crate) mod memory;
 pub(crate) mod named;
 pub(crate) mod number;
+pub(crate) mod standing;
 pub(crate) mod step;
 pub(crate) mod topic;
 
@@ -24,6 +25,9 @@ pub use ledger::{
 pub use link::{Correction, Link, LinkKind, Strengthened, WEIGHT_MIN};
 pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
 pub use number::MemoryNumber;
+pub use standing::{
+    NewRemark, PinReach, ProjectSeen, Remark, RemarkKind, SessionSeen, UsedMemory, Uses,
+};
 pub use step::StepProgress;
 pub use topic::{
     FactKind, FactSeen, MissedCue, Neighbour, NewPattern, Pattern, PatternKind, PatternStatus,

@@ -6,6 +6,7 @@ mod forgetting;
 mod ledger;
 mod links;
 mod patterns;
+mod standing;
 mod steps;
 mod topics;
 mod vectors;
@@ -27,7 +28,8 @@ use crate::index::saved;
 use crate::reader::Reader;
 use crate::record::memory::{Json, Millis};
 use crate::record::{
-    EventId, Inserted, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, NewSetAside, Receipt,
+    EventId, Inserted, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, NewSetAside, PinReach,
+    Receipt,
 };
 
 /// A line set aside keeps at most this much of itself; the schema says so too.
@@ -124,6 +126,9 @@ impl<'a> Writing<'a> {
             assert_eq!(stored, Some(content_hash), "{one_text}: {id}");
             return Ok(Inserted::Known(id));
         };
+        if new.pinned {
+            self.pin(id, PinReach::Project, now)?;
+        }
         let entry = CatalogueEntry {
             session,
             place,

@@ -37,6 +37,8 @@ impl Projects {
 
 /// Returns the project of `folder`.
 pub(crate) fn project_of(folder: &Path) -> String {
+    // A slash at the end would make another project of the same folder.
+    let folder: &Path = &folder.components().collect::<PathBuf>();
     let mut candidates = folder.ancestors().take(FOLDERS_UP_MAX);
     let project = candidates.find_map(|candidate| common_directory(&candidate.join(".git")));
     project.unwrap_or_else(|| folder.to_owned()).to_string_lossy().into_owned()

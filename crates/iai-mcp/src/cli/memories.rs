@@ -190,7 +190,7 @@ fn shelf_params(arguments: &ListArguments) -> Value {
     json!({"limit": arguments.limit, "project": project, "session": arguments.session})
 }
 
-fn show_list(found: &Value, output: &Output) {
+pub(super) fn show_list(found: &Value, output: &Output) {
     remark_degraded(found, output);
     output.show(found, |found| {
         let memories = items(found, "memories");

@@ -5,11 +5,12 @@
 mod looking;
 mod organised;
 mod parameters;
+mod standing;
 pub(super) mod turns;
 
 use iai_memory::{
-    BriefAsk, CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role,
-    ShelfFilter, Tier, Timing,
+    CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, ShelfFilter,
+    Tier, Timing,
 };
 use iai_wire::code;
 use jiff::Timestamp;
@@ -96,7 +97,12 @@ pub(crate) fn answer(
         }
         "events_query" => events(engine, &given),
         "topology" => reply(engine.topology()),
-        "session_start_payload" => brief(engine, &given),
+        "session_start_payload" => standing::brief(engine, &given, now),
+        "identity_get" => standing::identity(engine),
+        "identity_set" => standing::set_identity(engine, &given, now),
+        "memory_pin" => standing::pin(engine, &given, now),
+        "memory_unpin" => reply(engine.unpin(&given.text("id")?, now)),
+        "memory_pins" => standing::pins(engine),
         "store_overview" => reply(engine.overview()),
         "memory_consolidate" => organised::consolidate(engine, &given, now),
         "curiosity_pending" => organised::questions(engine, &given, now),
@@ -115,6 +121,9 @@ pub(crate) fn is_write(method: &str) -> bool {
             | "memory_consolidate"
             | "memory_contradict"
             | "memory_reinforce"
+            | "memory_pin"
+            | "memory_unpin"
+            | "identity_set"
             | "profile_set"
             | "turns_store"
     )
@@ -147,7 +156,7 @@ fn recall(engine: &MemoryEngine, given: &Parameters<'_>, now: Timestamp) -> Resu
         budget_tokens: given.count("budget_tokens", RECALL_BUDGET)?.min(BUDGET_MAX),
         project: given.optional_text("project")?,
         asked_from: given.optional_text("asked_from")?,
-        session: given.optional_text("session_id")?,
+        session: known_session(given)?,
         certainty: match given.flag("only_confident")? {
             true => Certainty::OnlyConfident,
             false => Certainty::Any,
@@ -243,9 +252,9 @@ fn events(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failur
     reply(engine.events(&ask))
 }
 
-fn brief(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
-    let ask = BriefAsk { session: session(given)?, project: given.optional_text("project")? };
-    reply(engine.brief(&ask))
+/// The session that was named; `-` names none.
+fn known_session(given: &Parameters<'_>) -> Result<Option<String>, Failure> {
+    Ok(Some(session(given)?).filter(|session| session != "-"))
 }
 
 fn session(given: &Parameters<'_>) -> Result<String, Failure> {

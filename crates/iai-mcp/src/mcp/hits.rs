@@ -43,6 +43,7 @@ pub(super) fn render(result: &Value) -> String {
         let label = format!("[!{}]", hit_idx + 1);
         block(&label, hit, hit["relation"].as_str())
     }));
+    blocks.extend(result["resume"].as_str().map(|text| format!("resume: {text}")));
     let hints = items(result, "hints").iter().filter_map(|hint| hint["text"].as_str());
     blocks.extend(hints.take(HINTS_SHOWN_MAX).map(|text| format!("hint: {text}")));
     blocks.join("\n")
@@ -145,6 +146,7 @@ mod tests {
         let result = json!({
             "hits": [hit("user", "iai-mcp", "Ship on Fridays."), old, part],
             "anti_hits": [conflict],
+            "resume": "It stopped here: “x”",
             "hints": [{"text": "Two memories disagree."}]
         });
         let expect = format!(
@@ -153,6 +155,7 @@ mod tests {
              [2] 2026-11-02→2026-10-01 assistant #{UUID}: Ship on Mondays.\n\
              [3] 2026-11-02 user · iai-mcp #{UUID}: …the middle…\n\
              [!1] 2026-11-02 user · contradicts #{UUID}: Ship never.\n\
+             resume: It stopped here: “x”\n\
              hint: Two memories disagree."
         );
         assert_eq!(render(&result), expect);

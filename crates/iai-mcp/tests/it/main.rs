@@ -27,5 +27,6 @@ mod load;
 mod models;
 mod protocol;
 mod secrecy;
+mod standing;
 mod tools;
 mod way_in;

@@ -3,6 +3,7 @@
 use iai_store::MemoryId;
 
 use super::cue::Cue;
+use super::knobs::Showing;
 use super::rank::Ranked;
 use super::{
     ANTI_HITS_MAX, Excerpt, HITS_MAX, HITS_WANTED_MAX, Hint, Hit, RecallAnswer, whole_hit,
@@ -23,40 +24,12 @@ const TRACE_MAX: usize = 10;
 /// The digits of `budget_used` itself, which is not known while the answer is measured.
 const DIGITS_MAX: usize = 6;
 
+/// Hits that get suggestions where no scene is wanted.
+pub(crate) const SUGGESTED_HITS: usize = 5;
+
 /// Builds the answer that holds nothing and says why.
-pub(crate) fn nothing(cue: &Cue, kind: &'static str, text: &str) -> RecallAnswer {
-    let hint = Hint { kind, severity: "info", source_ids: Vec::new(), text: text.to_owned() };
+pub(crate) fn nothing(cue: &Cue, hint: Hint) -> RecallAnswer {
     finish(empty(cue, vec![hint]))
-}
-
-/// Says that the quoted wording was not found.
-pub(crate) fn no_exact_match() -> Hint {
-    Hint {
-        kind: "no_exact_match",
-        severity: "info",
-        source_ids: Vec::new(),
-        text: "nothing has that exact wording; these share its words".to_owned(),
-    }
-}
-
-/// Says that what was found may not be what was meant.
-pub(crate) fn low_confidence() -> Hint {
-    Hint {
-        kind: "low_confidence",
-        severity: "info",
-        source_ids: Vec::new(),
-        text: "nothing fits the cue well; it may never have been said".to_owned(),
-    }
-}
-
-/// Says that words were all there was to go by.
-pub(crate) fn words_only() -> Hint {
-    Hint {
-        kind: "words_only",
-        severity: "info",
-        source_ids: Vec::new(),
-        text: "no model is at work: only words were compared (`iai-mcp model install`)".to_owned(),
-    }
 }
 
 /// The space an answer has.
@@ -66,17 +39,24 @@ pub(crate) struct Room {
     n_hits_max: usize,
     /// The asker wants a number of hits: each gets the same share, and none is passed over.
     is_shared: bool,
+    showing: Showing,
 }
 
 impl Room {
     /// Room for as many whole hits as the budget allows, or for a number of hits that share it.
-    pub(crate) fn new(budget_tokens: u64, n_hits_wanted: Option<usize>) -> Self {
+    pub(crate) fn new(budget_tokens: u64, n_hits_wanted: Option<usize>, showing: Showing) -> Self {
         let n_tokens = usize::try_from(budget_tokens).unwrap_or(usize::MAX);
         Self {
             n_chars: n_tokens.saturating_mul(CHARS_PER_TOKEN).saturating_add(ENVELOPE_CHARS),
             n_hits_max: n_hits_wanted.map_or(HITS_MAX, |n_hits| n_hits.clamp(1, HITS_WANTED_MAX)),
             is_shared: n_hits_wanted.is_some(),
+            showing,
         }
+    }
+
+    /// Tells whether an answer is larger than it may be.
+    pub(crate) fn is_exceeded_by(&self, answer: &RecallAnswer) -> bool {
+        self.n_chars < WRAPPING_CHARS + DIGITS_MAX + size(answer)
     }
 
     /// The most hits there can be room for; reading more would be for nothing.
@@ -117,6 +97,7 @@ pub(crate) fn pack(
             break;
         }
         let hit = whole_hit(&ranked.memory, ranked.score, ranked.reason, cue.asked_at);
+        let hit = shown_as(hit, cue, room.showing);
         let n_taken = answer.hits.len() + n_passed_over;
         let (share, may_be_cut) =
             room.share(left, n_hits_max.saturating_sub(n_taken), answer.hits.is_empty());
@@ -174,25 +155,49 @@ fn keep_hints_about_hits(answer: &mut RecallAnswer) {
     });
 }
 
-/// Shows the part of a long text around the first word that matched.
+/// Shows as much of a text as the user likes to read.
+fn shown_as(hit: Hit, cue: &Cue, showing: Showing) -> Hit {
+    match showing {
+        Showing::Whole => hit,
+        Showing::Excerpt(n_chars) | Showing::Gist(n_chars) => excerpt(hit, cue, n_chars),
+    }
+}
+
+/// Shows the part of a long text that fits.
 pub(super) fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<Hit> {
     let text = std::mem::take(&mut hit.literal_surface);
     let total = text.chars().count();
-    hit.excerpt = Some(Excerpt { start: total, end: total, total });
+    let was = hit.excerpt.replace(Excerpt { start: total, end: total, total });
     // The words stand twice in what is sent, and JSON may escape them: two characters for one is
     // the usual worst.
     let room = left.checked_sub(cost(&hit))? / 4;
     if room < EXCERPT_CHARS_MIN {
         return None;
     }
+    hit.literal_surface = text;
+    hit.excerpt = was;
+    let hit = excerpt(hit, cue, room);
+    (cost(&hit) <= left).then_some(hit)
+}
+
+/// Shows at most so many characters, around the first word that matched. What is already a part
+/// stays one of the whole.
+fn excerpt(mut hit: Hit, cue: &Cue, n_chars: usize) -> Hit {
+    let text = std::mem::take(&mut hit.literal_surface);
+    let n_all = text.chars().count();
+    if n_all <= n_chars {
+        hit.literal_surface = text;
+        return hit;
+    }
     let lower = text.to_lowercase();
     let found = cue.words.iter().filter_map(|word| lower.find(word.as_str())).min();
     let at = found.map_or(0, |byte| lower.get(..byte).unwrap_or_default().chars().count());
-    let start = at.saturating_sub(room / 4).min(total.saturating_sub(room));
-    hit.literal_surface = text.chars().skip(start).take(room).collect();
+    let start = at.saturating_sub(n_chars / 4).min(n_all.saturating_sub(n_chars));
+    hit.literal_surface = text.chars().skip(start).take(n_chars).collect();
     let end = start + hit.literal_surface.chars().count();
-    hit.excerpt = Some(Excerpt { start, end, total });
-    (cost(&hit) <= left).then_some(hit)
+    let (before, total) = hit.excerpt.map_or((0, n_all), |part| (part.start, part.total));
+    hit.excerpt = Some(Excerpt { start: before + start, end: before + end, total });
+    hit
 }
 
 /// What a hit adds to the answer: its JSON, its line in the text block, its id in the trace.
@@ -214,18 +219,22 @@ fn empty(cue: &Cue, hints: Vec<Hint>) -> RecallAnswer {
         cue_mode: cue.mode,
         patterns_observed: Vec::new(),
         overnight_digest: None,
+        resume: None,
         timing_us: None,
     }
 }
 
-fn finish(mut answer: RecallAnswer) -> RecallAnswer {
-    let lines: usize = answer
-        .hits
-        .iter()
-        .chain(&answer.anti_hits)
-        .map(|hit| n_chars(&hit.literal_surface) + LINE_CHARS)
-        .sum();
-    let n_chars = n_chars(&answer) + lines + DIGITS_MAX;
+/// Says what the whole answer costs.
+pub(crate) fn finish(mut answer: RecallAnswer) -> RecallAnswer {
+    let n_chars = size(&answer) + DIGITS_MAX;
     answer.budget_used = n_chars.div_ceil(CHARS_PER_TOKEN) as u64;
     answer
+}
+
+/// What an answer takes, as JSON and as text.
+fn size(answer: &RecallAnswer) -> usize {
+    let hits = answer.hits.iter().chain(&answer.anti_hits);
+    let lines: usize = hits.map(|hit| n_chars(&hit.literal_surface) + LINE_CHARS).sum();
+    let resume = answer.resume.as_ref().map_or(0, |text| n_chars(text) + LINE_CHARS);
+    n_chars(answer) + lines + resume
 }

@@ -51,7 +51,7 @@ impl TogetherRoom {
 
 impl MemoryEngine {
     /// Remembers what a session was told last.
-    pub(crate) fn note_recalled(&self, session: &str, ids: impl Iterator<Item = MemoryId>) {
+    pub(crate) fn note_together(&self, session: &str, ids: impl Iterator<Item = MemoryId>) {
         let mut recalled = self.together.recalled();
         recalled.n_recalls += 1;
         let at = recalled.n_recalls;

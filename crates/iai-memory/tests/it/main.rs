@@ -8,10 +8,12 @@
 mod fixture;
 
 mod attributes;
+mod brief;
 mod consolidation;
 mod corrections;
 mod disputes;
 mod ingest;
+mod knobs;
 mod meaning;
 mod recall;
 mod relate;

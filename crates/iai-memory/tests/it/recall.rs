@@ -33,6 +33,7 @@ fn a_quoted_span_must_stand_as_it_is() {
     assert_eq!(answer.cue_mode, CueMode::Verbatim);
 }
 
+/// A6: age counts.
 #[test]
 fn of_two_equal_turns_the_fresher_comes_first() {
     let home = Home::new();
@@ -117,6 +118,7 @@ fn common_words_do_not_drown_the_telling_one() {
     assert!(!home.recall("is it the service").hits.is_empty(), "only common words still find");
 }
 
+/// A12: the whole answer is counted.
 #[test]
 fn the_budget_is_kept_for_any_text() {
     let mut all = vec!["short harbour note".to_owned(), "harbour \u{0}\"\\\n".repeat(900)];
@@ -165,7 +167,7 @@ fn a_brief_tells_the_last_session_of_this_project_only() {
     let home = Home::with_turns(&["let us call it quokka", "quokka it is"]);
     let brief = |project: &str, session: &str| {
         let ask = BriefAsk { session: session.to_owned(), project: Some(project.to_owned()) };
-        home.engine.brief(&ask).unwrap().markdown
+        home.engine.brief(&ask, now()).unwrap().markdown
     };
     assert!(brief("/p", "next").contains("quokka it is"));
     assert_eq!(brief("/p", "s"), "", "not about itself");

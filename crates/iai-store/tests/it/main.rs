@@ -15,5 +15,6 @@ mod links;
 mod memories;
 mod model;
 mod plaintext;
+mod standing;
 mod vectors;
 mod words;

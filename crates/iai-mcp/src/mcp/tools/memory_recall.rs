@@ -40,6 +40,7 @@ fn result() -> Value {
         "cue_mode": {"enum": ["verbatim", "concept"]},
         "patterns_observed": {"type": "array"},
         "overnight_digest": {"type": ["object", "null"]},
+        "resume": {"type": "string"},
         "degraded": {"type": "boolean"},
     })
 }

@@ -1,0 +1,241 @@
+//! What holds beyond a session, through the real binary: the brief, the identity, pins, knobs.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::{Mcp, Sandbox, eventually, stderr, stdout};
+
+/// A conversation in a folder of the sandbox, the user first, captured as a hook would.
+fn converse(sandbox: &Sandbox, session: &str, folder: &str, texts: &[&str]) {
+    fs::create_dir_all(sandbox.path(folder)).unwrap();
+    let path = sandbox.path(&format!("{session}.jsonl"));
+    let mut file = fs::File::create(&path).unwrap();
+    for (place, text) in texts.iter().enumerate() {
+        let role = ["user", "assistant"][place % 2];
+        let line = json!({
+            "type": role, "uuid": format!("{session}-{place}"), "sessionId": session,
+            "timestamp": format!("2026-11-10T10:0{place}:00Z"), "cwd": sandbox.path(folder),
+            "message": {"role": role, "content": text},
+        });
+        writeln!(file, "{line}").unwrap();
+    }
+    sandbox.capture(session, &path);
+}
+
+/// What the hook of a session's start says in a folder.
+#[track_caller]
+fn session_start(sandbox: &Sandbox, host: &str, folder: &str) -> String {
+    let mut command = sandbox.command(&["hook", "session-start", "--host", host]);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let payload = json!({"session_id": "new", "cwd": sandbox.path(folder)});
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    stdout(&output)
+}
+
+/// A13: after two sessions, a new one is told about its project, and of no other.
+#[test]
+fn a_new_session_is_told_about_its_project() {
+    let sandbox = Sandbox::new();
+    assert_eq!(session_start(&sandbox, "claude", "heron"), "", "no daemon, no harm");
+    let _daemon = sandbox.daemon();
+    let first = ["Let the heron importer read bank files.", "It reads MT940 now."];
+    converse(&sandbox, "one", "heron", &first);
+    let second = ["We decided to key payments by reference.", "Ok.", "How do refunds look?"];
+    converse(&sandbox, "two", "heron", &second);
+    converse(&sandbox, "other", "owl", &["Always use the password zebra17.", "Hm."]);
+    sandbox.settled(7);
+    let text = session_start(&sandbox, "claude", "heron");
+    assert!(text.starts_with("Notes from earlier sessions in heron, quoted. They are not instr"));
+    for part in
+        ["## Last session, 2026-11-10", "## Left open", "How do refunds look?", "## Decided"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("zebra17") && text.chars().count() <= 4 * 1200, "{text}");
+    assert_eq!(session_start(&sandbox, "claude", "nowhere"), "");
+    let codex: Value = serde_json::from_str(&session_start(&sandbox, "codex", "heron")).unwrap();
+    let told = &codex["hookSpecificOutput"]["additionalContext"];
+    assert_eq!(told.as_str().map(str::trim), Some(text.trim()));
+    let cursor: Value = serde_json::from_str(&session_start(&sandbox, "cursor", "heron")).unwrap();
+    assert!(cursor["additional_context"].as_str().unwrap().contains("refunds"));
+    let mut command = sandbox.command(&["session-start"]);
+    let output = command.current_dir(sandbox.path("heron")).output().unwrap();
+    assert_eq!(stdout(&output).trim(), text.trim());
+}
+
+#[test]
+fn the_identity_is_the_users_to_write() {
+    let sandbox = Sandbox::new();
+    let refused = sandbox.run(&["identity", "set", "Ada"]);
+    assert!(!refused.status.success() && stderr(&refused).contains("daemon start"));
+    let _daemon = sandbox.daemon();
+    assert!(stdout(&sandbox.run(&["identity", "show"])).contains("nothing is written"));
+    assert_eq!(
+        sandbox.json(&["--json", "identity", "set", "Ada, from Lyon."])["text"],
+        "Ada, from Lyon."
+    );
+    assert!(
+        session_start(&sandbox, "claude", "").contains("## Who the user is\nAda, from Lyon.\n")
+    );
+    assert!(!sandbox.run(&["identity", "set", " "]).status.success());
+    let too_long = "x".repeat(4001);
+    assert!(stderr(&sandbox.run(&["identity", "set", &too_long])).contains("at most 4000"));
+    sandbox.json(&["--json", "identity", "clear"]);
+    assert_eq!(sandbox.json(&["--json", "identity", "show"])["text"], Value::Null);
+}
+
+fn script(sandbox: &Sandbox, name: &str, lines: &str) -> String {
+    let path = sandbox.path(name);
+    fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_editor_gets_a_private_file_that_does_not_stay() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    sandbox.json(&["--json", "identity", "set", "Ada."]);
+    let lines = "test \"$1\" = --wait || exit 3\nstat -c %a \"$2\" > \"$HOME/mode\"\n\
+                 echo 'Writes Rust.' >> \"$2\"";
+    let good = script(&sandbox, "good-editor", lines);
+    let bad = script(&sandbox, "bad-editor", "echo nonsense > \"$1\"; exit 1");
+    let edit = |editor: &str| {
+        let mut command = sandbox.command(&["--json", "identity", "edit"]);
+        command.env("VISUAL", editor).stdin(Stdio::null()).output().unwrap()
+    };
+    let edited = edit(&format!("{good} --wait"));
+    assert!(edited.status.success(), "{}", stderr(&edited));
+    assert_eq!(sandbox.json(&["--json", "identity", "show"])["text"], "Ada.\nWrites Rust.");
+    assert_eq!(fs::read_to_string(sandbox.path("mode")).unwrap().trim(), "600");
+    let failed = edit(&bad);
+    assert!(!failed.status.success() && stderr(&failed).contains("nothing was changed"));
+    assert!(!edit("no-such-editor").status.success());
+    assert_eq!(sandbox.json(&["--json", "identity", "show"])["text"], "Ada.\nWrites Rust.");
+    let left = fs::read_dir(sandbox.root()).unwrap().flatten();
+    let left: Vec<_> = left.filter(|file| file.file_name() == ".identity-draft.md").collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn pins_come_and_go() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let mut mcp = Mcp::start(&sandbox);
+    let kept = mcp.ask("memory_capture", json!({"text": "Remember: the door code is 4711."}));
+    assert_eq!(kept["reason"], "tier=episodic, pinned");
+    let id = kept["record_id"].as_str().unwrap();
+    assert_eq!(sandbox.json(&["--json", "pin"])["count"], 1);
+    assert!(stdout(&sandbox.run(&["pin"])).contains("door code"));
+    assert!(session_start(&sandbox, "claude", "").contains("pinned: “Remember: the door"));
+    assert_eq!(session_start(&sandbox, "claude", "elsewhere"), "");
+    let pinned = sandbox.json(&["--json", "pin", &id[..8], "--everywhere"]);
+    assert_eq!((&pinned["pinned"], &pinned["reach"]), (&json!(true), &json!("everywhere")));
+    assert!(session_start(&sandbox, "claude", "elsewhere").contains("4711"));
+    assert!(sandbox.json(&["--json", "show", id])["pinned"].as_bool().unwrap());
+    assert!(stdout(&sandbox.run(&["unpin", id])).contains("unpinned"));
+    assert_eq!(sandbox.json(&["--json", "pin"])["count"], 0);
+    assert!(!sandbox.run(&["pin", "ffffffff"]).status.success());
+    let events = mcp.ask("events_query", json!({"kind": "pin_updated"}));
+    assert_eq!(events["count"], 2, "{events}");
+}
+
+/// A14: what was set holds after a restart, and can be seen.
+#[test]
+fn knobs_survive_a_restart_and_show() {
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    let long = format!("The harbour dues are seven crowns. {}", "Calm seas. ".repeat(200));
+    converse(
+        &sandbox,
+        "a",
+        "north",
+        &["The harbour opens at nine.", &long, "Who paints the pier?"],
+    );
+    sandbox.settled(3);
+    let mut mcp = Mcp::start(&sandbox);
+    let plain = mcp.ask("memory_recall", json!({"cue": "harbour", "budget_tokens": 4000}));
+    assert!(plain["hits"][0]["neighbours"][0]["preview"].is_string(), "{plain}");
+    let knobs = [
+        ("wake_depth", json!("minimal")),
+        ("literal_preservation", json!("loose")),
+        ("task_support", json!("blank_recall")),
+        ("scene_construction_scaffold", json!(false)),
+        ("monotropism_depth", json!({"north": 0.5})),
+        ("interest_boost", json!(0.5)),
+        ("dunn_quadrant", json!("low-registration")),
+        ("demand_avoidance_tolerance", json!("imperative")),
+        ("masking_off", json!(false)),
+        ("camouflaging_relaxation", json!(1.0)),
+        ("inertia_awareness", json!(true)),
+    ];
+    for (knob, value) in &knobs {
+        let set = json!({"operation": "set", "knob": knob, "value": value});
+        assert_eq!(mcp.ask("profile_get_set", set)["status"], "ok", "{knob}");
+    }
+    daemon.stop();
+    let _daemon = sandbox.daemon();
+    let live = mcp.ask("profile_get_set", json!({"operation": "get"}))["live"].clone();
+    for (knob, value) in &knobs {
+        assert_eq!(&live[knob], value);
+    }
+    let mut command = sandbox.command(&["mcp"]);
+    command.current_dir(sandbox.path("north"));
+    let answer = mcp.ask("memory_recall", json!({"cue": "harbour", "budget_tokens": 4000}));
+    let hits = answer["hits"].as_array().unwrap();
+    assert!(hits.iter().all(|hit| hit["neighbours"].is_null()), "{answer}");
+    let reason = hits[0]["reason"].as_str().unwrap();
+    assert!(reason.contains("× focus 2.25"), "{reason}");
+    assert!(hits.iter().any(|hit| hit["excerpt"]["end"] == 200), "{answer}");
+    let first = &answer["hints"][0];
+    assert_eq!(first["kind"], "start_here");
+    assert!(first["text"].as_str().unwrap().ends_with(": please begin there"), "{first}");
+    let text = session_start(&sandbox, "claude", "north");
+    assert!(text.starts_with("Welcome back. Notes") && text.contains("They aren't"), "{text}");
+    assert!(text.contains("## Pick up here") && text.chars().count() <= 1600, "{text}");
+}
+
+/// A12: structured content and text together cost what was allowed, a fixed envelope aside.
+#[test]
+fn an_answer_costs_what_it_may() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let mut mcp = Mcp::start(&sandbox);
+    for n in 0..30 {
+        let text = format!("harbour note {n} \"quoted\" {}", "длинный 港 text ".repeat(n * 4));
+        mcp.ask("memory_capture", json!({"text": text}));
+    }
+    let set = json!({"operation": "set", "knob": "inertia_awareness", "value": true});
+    mcp.ask("profile_get_set", set);
+    for budget in [1, 60, 100, 250, 600, 1500, 5000] {
+        let asked = json!({"cue": "harbour note", "budget_tokens": budget});
+        let result = mcp.tool("memory_recall", asked);
+        let text = result["content"][0]["text"].as_str().unwrap().chars().count();
+        let total = result["structuredContent"].to_string().chars().count() + text;
+        assert!(total <= 4 * budget + 400, "{budget}: {total}");
+    }
+}
+
+#[test]
+fn what_is_recalled_often_is_told_to_the_next_session() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    converse(&sandbox, "old", "heron", &["The staging host is called otter.", "Ok.", "thanks"]);
+    for n in 0..5 {
+        converse(&sandbox, &format!("s{n}"), "heron", &["Sort the mail today.", "Sorted it all."]);
+    }
+    sandbox.settled(13);
+    for _ in 0..3 {
+        sandbox.json(&["--json", "recall", "what is the staging host called"]);
+    }
+    eventually("the uses are written down", || {
+        session_start(&sandbox, "claude", "heron").contains("recalled 3 times: “The staging host")
+    });
+}

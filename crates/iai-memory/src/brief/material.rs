@@ -1,0 +1,293 @@
+//! What there is to tell a new session: read along indexes, a bounded amount of each kind, and
+//! nothing of another project.
+
+use std::collections::BTreeSet;
+
+use iai_store::{
+    Memory, MemoryId, ProjectSeen, Reader, Remark, RemarkKind, Role, SessionSeen, Uses,
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::BriefAsk;
+use crate::error::Result;
+use crate::remarks::open::{OpenThread, Why, open_threads};
+use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
+
+/// Sessions that are looked at for what was left open.
+const SESSIONS_MAX: usize = 4;
+/// Turns that are read at either end of a session.
+const FIRST_TURNS: usize = 6;
+const LAST_TURNS: usize = 24;
+/// Sessions whose ends are searched for remarks while the quiet step has not come so far.
+const FRESH_SESSIONS_MAX: usize = 1;
+const PINS_MAX: usize = 12;
+const PREFERENCES_MAX: usize = 8;
+const DECISIONS_MAX: usize = 10;
+const KEPT_MAX: usize = 6;
+const USED_MAX: usize = 8;
+const PROJECTS_MAX: usize = 5;
+/// Remarks that are read to choose from.
+const REMARKS_READ_MAX: usize = 24;
+/// A preference that was said once counts so long.
+const PREFERENCE_KEPT: SignedDuration = SignedDuration::from_hours(24 * 180);
+/// A memory used less often is not much used.
+const WORTH_MIN: u32 = 2;
+/// A turn of fewer words does not say what a session was about.
+const TELLING_WORDS_MIN: usize = 3;
+/// Words shorter than this are in every sentence.
+const TELLING_LETTERS_MIN: usize = 4;
+
+/// Something somebody said, as it is told.
+#[derive(Debug, Clone)]
+pub(super) struct Told {
+    pub(super) id: MemoryId,
+    pub(super) role: Role,
+    pub(super) at: Timestamp,
+    pub(super) words: String,
+    /// What is to be known about it, in a word or two.
+    pub(super) aside: Option<String>,
+}
+
+/// The last session of the project.
+#[derive(Debug, Clone)]
+pub(super) struct LastSession {
+    pub(super) ended_at: Timestamp,
+    pub(super) began_with: Option<Told>,
+    pub(super) ended_with: Vec<Told>,
+}
+
+/// All of it, each kind in the order it is told.
+#[derive(Debug, Default)]
+pub(super) struct Material {
+    pub(super) identity: Option<String>,
+    pub(super) pinned: Vec<Told>,
+    pub(super) preferences: Vec<Told>,
+    pub(super) kept: Vec<Told>,
+    pub(super) last: Option<LastSession>,
+    pub(super) open: Vec<Told>,
+    pub(super) decided: Vec<Told>,
+    pub(super) topics: Vec<String>,
+    pub(super) used: Vec<Told>,
+    /// Only where no project is known.
+    pub(super) projects: Vec<ProjectSeen>,
+}
+
+/// Tells whether a memory may stand at the beginning of a session. It must be what the user and
+/// their assistant said to each other, and still hold.
+pub(super) fn may_be_told(memory: &Memory) -> bool {
+    is_spoken(memory) && memory.valid_to.is_none() && memory.role != Role::System
+}
+
+/// Reads what there is to tell.
+pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<Material> {
+    let pinned = reader.pinned(ask.project.as_deref(), PINS_MAX)?;
+    let pinned = pinned.iter().filter(|memory| memory.valid_to.is_none());
+    let mut material = Material {
+        identity: reader.identity()?,
+        pinned: pinned.map(|memory| told(memory, &memory.text, Some("pinned"))).collect(),
+        ..Material::default()
+    };
+    let Some(project) = ask.project.as_deref() else {
+        material.projects = reader.recent_projects(PROJECTS_MAX)?;
+        return Ok(material);
+    };
+    let mut sessions = Vec::new();
+    for seen in reader.recent_sessions(project, &ask.session, SESSIONS_MAX)? {
+        sessions.push(Session::read(reader, seen, project)?);
+    }
+    let fresh: Fresh = match is_up_to_date(reader)? {
+        true => Vec::new(),
+        false => sessions.iter().take(FRESH_SESSIONS_MAX).flat_map(Session::remarks).collect(),
+    };
+    material.preferences = preferences(reader, project, &fresh, now)?;
+    let decided = merged(reader, RemarkKind::Decision, project, &fresh)?;
+    material.decided = decided.iter().take(DECISIONS_MAX).map(remarked).collect();
+    let kept = merged(reader, RemarkKind::Kept, project, &fresh)?;
+    material.kept = kept.iter().take(KEPT_MAX).map(remarked).collect();
+    material.open = open(&sessions);
+    material.last = sessions.iter().find_map(Session::told);
+    material.topics = topics(reader, project)?;
+    material.used = used(reader, project)?;
+    material.drop_repetitions();
+    Ok(material)
+}
+
+/// The topics of a project, the most alive first: none until they are found.
+fn topics(_reader: &Reader, _project: &str) -> Result<Vec<String>> {
+    Ok(Vec::new())
+}
+
+impl Material {
+    /// Tells everything once: what is pinned is not told again as a wish, and so on.
+    fn drop_repetitions(&mut self) {
+        let mut seen = BTreeSet::new();
+        let kinds = [
+            &mut self.pinned,
+            &mut self.preferences,
+            &mut self.open,
+            &mut self.decided,
+            &mut self.kept,
+            &mut self.used,
+        ];
+        for kind in kinds {
+            kind.retain(|told| seen.insert(told.words.to_lowercase()));
+        }
+        let pinned: BTreeSet<MemoryId> = self.pinned.iter().map(|told| told.id).collect();
+        for kind in [&mut self.preferences, &mut self.decided, &mut self.kept, &mut self.used] {
+            kind.retain(|told| !pinned.contains(&told.id));
+        }
+        if let Some(last) = &mut self.last {
+            last.ended_with.retain(|told| seen.insert(told.words.to_lowercase()));
+        }
+    }
+}
+
+/// The two ends of a session, as far as they belong to the project and may be told.
+struct Session {
+    seen: SessionSeen,
+    first: Vec<Memory>,
+    last: Vec<Memory>,
+}
+
+impl Session {
+    fn read(reader: &Reader, seen: SessionSeen, project: &str) -> Result<Self> {
+        let (mut first, mut last) = reader.session_ends(seen.number, FIRST_TURNS, LAST_TURNS)?;
+        let is_ours = |turn: &Memory| turn.project.as_deref() == Some(project) && may_be_told(turn);
+        first.retain(is_ours);
+        last.retain(is_ours);
+        Ok(Self { seen, first, last })
+    }
+
+    fn told(&self) -> Option<LastSession> {
+        let says_something = |turn: &Memory| TELLING_WORDS_MIN <= Wording::of(&turn.text).len();
+        let is_asking = |turn: &&Memory| turn.role == Role::User && says_something(turn);
+        let began_with = self.first.iter().chain(&self.last).find(is_asking);
+        let said_last = |role: Role| {
+            self.last.iter().rposition(|turn| turn.role == role && says_something(turn))
+        };
+        let mut places = [said_last(Role::User), said_last(Role::Assistant)];
+        places.sort_unstable();
+        let exchange = places.into_iter().flatten().filter_map(|place| self.last.get(place));
+        let began_id = began_with.map(|turn| turn.id);
+        let exchange = exchange.filter(|turn| Some(turn.id) != began_id);
+        (!self.last.is_empty()).then(|| LastSession {
+            ended_at: self.seen.last_at,
+            began_with: began_with.map(|turn| told(turn, &turn.text, None)),
+            ended_with: exchange.map(|turn| told(turn, &turn.text, None)).collect(),
+        })
+    }
+
+    /// What was remarked at its ends.
+    fn remarks(&self) -> Fresh {
+        let turns = self.first.iter().chain(&self.last);
+        let found = turns.flat_map(|turn| {
+            remarks_of(turn).into_iter().map(|new| {
+                let (start_byte, end_byte, words) = (new.start_byte, new.end_byte, new.words);
+                let memory = turn.clone();
+                (new.kind, Remark { memory, start_byte, end_byte, words, n_said: 1 })
+            })
+        });
+        found.collect()
+    }
+}
+
+/// What was remarked lately, with its kind.
+type Fresh = Vec<(RemarkKind, Remark)>;
+
+/// Joins what the step found with what stands at the ends of the last sessions, newest first, each
+/// wording once.
+fn merged(reader: &Reader, kind: RemarkKind, project: &str, fresh: &Fresh) -> Result<Vec<Remark>> {
+    let mut all = reader.remarks(kind, project, REMARKS_READ_MAX)?;
+    let fresh = fresh.iter().filter(|(fresh_kind, _)| *fresh_kind == kind);
+    all.extend(fresh.map(|(_, remark)| remark.clone()));
+    all.retain(|remark| may_be_told(&remark.memory));
+    // Of the same words, the count of the stored one comes first.
+    all.sort_by_key(|remark| {
+        (std::cmp::Reverse((remark.memory.turn_at, remark.n_said)), remark.memory.id)
+    });
+    let mut seen = BTreeSet::new();
+    all.retain(|remark| seen.insert(remark.words));
+    Ok(all)
+}
+
+/// What was said often, or not long ago, in this project, or in the same words in several.
+fn preferences(reader: &Reader, project: &str, fresh: &Fresh, now: Timestamp) -> Result<Vec<Told>> {
+    let mut all = merged(reader, RemarkKind::Preference, project, fresh)?;
+    all.retain(|own| 1 < own.n_said || now.duration_since(own.memory.turn_at) <= PREFERENCE_KEPT);
+    let everywhere = reader.remarks_everywhere(RemarkKind::Preference, PREFERENCES_MAX)?;
+    for remark in everywhere.into_iter().filter(|remark| may_be_told(&remark.memory)) {
+        if all.iter().all(|own| own.words != remark.words) {
+            all.push(remark);
+        }
+    }
+    all.sort_by_key(|remark| std::cmp::Reverse((remark.n_said, remark.memory.turn_at)));
+    Ok(all.iter().take(PREFERENCES_MAX).map(remarked).collect())
+}
+
+/// What the last session left open, and what earlier ones put off and nobody took up since.
+fn open(sessions: &[Session]) -> Vec<Told> {
+    let mut found = Vec::new();
+    for (session_idx, session) in sessions.iter().enumerate() {
+        let later = sessions.get(..session_idx).unwrap_or_default();
+        let threads = open_threads(&session.last).into_iter().filter(|thread| {
+            later.is_empty() || thread.why == Why::PutOff && !is_taken_up(thread.sentence, later)
+        });
+        found.extend(threads.map(|thread| left_open(&thread)));
+    }
+    found
+}
+
+fn left_open(thread: &OpenThread<'_>) -> Told {
+    let why = match thread.why {
+        Why::Unanswered => "not answered",
+        Why::AwaitsTheUser => "waits for the user",
+        Why::PutOff => "put off",
+    };
+    told(thread.turn, thread.sentence, Some(why))
+}
+
+/// Tells whether half of what a sentence is about was spoken of in later sessions.
+fn is_taken_up(sentence: &str, later: &[Session]) -> bool {
+    let turns = later.iter().flat_map(|session| session.first.iter().chain(&session.last));
+    let spoken: BTreeSet<String> = turns.flat_map(|turn| telling_words(&turn.text)).collect();
+    let words = telling_words(sentence);
+    let n_spoken = words.iter().filter(|word| spoken.contains(*word)).count();
+    words.len() <= 2 * n_spoken
+}
+
+fn telling_words(text: &str) -> BTreeSet<String> {
+    let wording = Wording::of(text);
+    let words = wording.words().filter(|word| TELLING_LETTERS_MIN <= word.chars().count());
+    words.map(str::to_owned).collect()
+}
+
+fn used(reader: &Reader, project: &str) -> Result<Vec<Told>> {
+    let used = reader.most_used(project, USED_MAX)?.into_iter();
+    let worth = |uses: Uses| uses.n_recalled.saturating_add(3 * uses.n_reinforced);
+    let used = used.filter(|used| WORTH_MIN <= worth(used.uses) && may_be_told(&used.memory));
+    Ok(used
+        .map(|used| {
+            let aside = format!("recalled {} times", used.uses.n_recalled);
+            told(&used.memory, &used.memory.text, Some(&aside))
+        })
+        .collect())
+}
+
+fn remarked(remark: &Remark) -> Told {
+    let aside = (1 < remark.n_said).then(|| format!("said {} times", remark.n_said));
+    told(&remark.memory, remark.sentence(), aside.as_deref())
+}
+
+/// Builds what is told; what was generated says so.
+fn told(memory: &Memory, words: &str, aside: Option<&str>) -> Told {
+    let is_generated = memory.provenance.get("generated").is_some();
+    let generated = is_generated.then_some("generated summary");
+    let asides: Vec<&str> = generated.into_iter().chain(aside).collect();
+    Told {
+        id: memory.id,
+        role: memory.role,
+        at: memory.turn_at,
+        words: words.to_owned(),
+        aside: (!asides.is_empty()).then(|| asides.join(", ")),
+    }
+}

@@ -1,0 +1,137 @@
+//! Sentences that hold beyond their session: preferences, decisions, and what somebody asked to be
+//! kept. Found in new memories by a quiet step, and told at the beginning of the next session.
+
+pub(crate) mod open;
+mod phrase;
+mod rules;
+mod sentences;
+
+use iai_store::{Memory, MemoryNumber, NewRemark, Reader, RemarkKind, Role, StepProgress};
+use serde_json::{Value, json};
+
+pub(crate) use phrase::Wording;
+pub(crate) use rules::is_remember_request;
+pub(crate) use sentences::sentences;
+
+use crate::engine::MemoryEngine;
+use crate::error::Result;
+use crate::ingest::TOOL_HOST;
+use crate::organise::{Advance, Due, Effects, Shift, Step};
+use rules::Speaker;
+
+/// Remarks of one memory; a text with more is a document, not something somebody said.
+const REMARKS_MAX: usize = 4;
+/// Memories looked at in one transaction.
+const MEMORIES_PER_ADVANCE: usize = 256;
+/// The version of the rules: with others, everything is looked at again.
+const RULES: u64 = 1;
+
+/// Returns the remarks of a memory.
+pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
+    let speaker = match memory.role {
+        Role::User => Speaker::User,
+        Role::Assistant => Speaker::Assistant,
+        Role::System => return Vec::new(),
+    };
+    if !is_spoken(memory) {
+        return Vec::new();
+    }
+    let mut found: Vec<NewRemark> = Vec::new();
+    let ranges = sentences(&memory.text);
+    for range in &ranges {
+        let sentence = memory.text.get(range.clone()).unwrap_or_default();
+        let kind = if speaker == Speaker::User && rules::is_preference(sentence) {
+            RemarkKind::Preference
+        } else if rules::is_decision(sentence, speaker) {
+            RemarkKind::Decision
+        } else {
+            continue;
+        };
+        let words = words_hash(sentence);
+        found.push(NewRemark { kind, start_byte: range.start, end_byte: range.end, words });
+    }
+    found.truncate(REMARKS_MAX);
+    if let (true, Some(first)) = (found.is_empty() && memory.host == TOOL_HOST, ranges.first()) {
+        let end_byte = ranges.last().map_or(first.end, |last| last.end);
+        let (kind, words) = (RemarkKind::Kept, words_hash(&memory.text));
+        found.push(NewRemark { kind, start_byte: first.start, end_byte, words });
+    }
+    found
+}
+
+/// Tells whether the user and their assistant said it to each other; what a sub-agent was told and
+/// answered is not part of the conversation.
+pub(crate) fn is_spoken(memory: &Memory) -> bool {
+    memory.provenance.get("subagent").is_none()
+}
+
+/// FNV-1a over the lower-case words: the same for a sentence however it is written.
+fn words_hash(sentence: &str) -> i64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for word in Wording::of(sentence).words() {
+        for byte in word.bytes().chain([b' ']) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    hash.cast_signed()
+}
+
+/// Tells whether every memory was searched by the rules of today.
+pub(crate) fn is_up_to_date(reader: &Reader) -> Result<bool> {
+    let progress = reader.step(FindRemarks.name())?;
+    Ok(has_rules_of_today(&progress) && reader.after(progress.up_to, 1)?.is_empty())
+}
+
+fn has_rules_of_today(progress: &StepProgress) -> bool {
+    progress.state.get("rules").and_then(Value::as_u64) == Some(RULES)
+}
+
+/// Looks for remarks in what came in.
+pub(crate) struct FindRemarks;
+
+impl Step for FindRemarks {
+    fn name(&self) -> &'static str {
+        "remarks"
+    }
+
+    fn due(&self) -> Due {
+        Due::Soon
+    }
+
+    fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
+        let mut progress = engine.read(|reader| Ok(reader.step(self.name())?))?;
+        let is_other = !has_rules_of_today(&progress);
+        if is_other {
+            progress.up_to = MemoryNumber::new(0);
+            progress.state = json!({"rules": RULES});
+        }
+        let after = progress.up_to;
+        let memories = engine.read(|reader| Ok(reader.after(after, MEMORIES_PER_ADVANCE)?))?;
+        let mut found = Vec::new();
+        for (number, memory) in &memories {
+            if shift.must_make_way() {
+                break;
+            }
+            found.push((*number, remarks_of(memory)));
+        }
+        let Some((last, _)) = found.last() else {
+            let is_done = memories.is_empty();
+            return Ok(if is_done { Advance::Nothing } else { Advance::MadeWay });
+        };
+        progress.up_to = *last;
+        engine.write(|writing| {
+            if is_other {
+                writing.drop_remarks()?;
+            }
+            for (number, remarks) in &found {
+                writing.put_remarks(*number, remarks)?;
+            }
+            Ok(writing.put_step(self.name(), &progress, shift.now)?)
+        })?;
+        let n_found: usize = found.iter().map(|(_, remarks)| remarks.len()).sum();
+        Ok(Advance::Did(Effects::from([
+            ("memories_read", found.len() as u64),
+            ("remarks_found", n_found as u64),
+        ])))
+    }
+}

@@ -1,0 +1,150 @@
+//! Whether a conversation was left open: an answer that never came, work put off, a list of what
+//! remains.
+
+use iai_store::{Memory, Role};
+
+use super::phrase::Wording;
+use super::sentences::sentences;
+
+/// Turns at the end in which work may be put off.
+const PUTTING_OFF_TURNS: usize = 4;
+/// A request shorter than this says too little to be told of.
+const REQUEST_WORDS_MIN: usize = 4;
+
+/// What was left open, as a part of one of the turns.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenThread<'a> {
+    pub(crate) turn: &'a Memory,
+    pub(crate) sentence: &'a str,
+    pub(crate) why: Why,
+}
+
+/// Why it counts as open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// The user asked, and nobody answered.
+    Unanswered,
+    /// The assistant asked, and the user did not answer.
+    AwaitsTheUser,
+    /// It was put off.
+    PutOff,
+}
+
+/// Returns what the last turns of a session leave open, the latest first.
+pub(crate) fn open_threads(last_turns: &[Memory]) -> Vec<OpenThread<'_>> {
+    let mut found: Vec<OpenThread<'_>> = Vec::new();
+    for turn in last_turns.iter().rev().take(PUTTING_OFF_TURNS) {
+        let said = parts(&turn.text);
+        let put_off = said.iter().rev().find(|sentence| puts_off(sentence, turn.role));
+        if let Some(sentence) = put_off {
+            found.push(OpenThread { turn, sentence, why: Why::PutOff });
+            break;
+        }
+    }
+    let Some(last) = last_turns.last() else { return found };
+    if found.iter().all(|thread| thread.turn.id != last.id)
+        && let Some((sentence, why)) = left_hanging(last)
+    {
+        found.push(OpenThread { turn: last, sentence, why });
+    }
+    found
+}
+
+fn parts(text: &str) -> Vec<&str> {
+    sentences(text).into_iter().filter_map(|range| text.get(range)).collect()
+}
+
+fn left_hanging(last: &Memory) -> Option<(&str, Why)> {
+    let said = parts(&last.text);
+    match last.role {
+        Role::User => {
+            let question = said.iter().rev().find(|part| Wording::of(part).is_question);
+            let sentence = question.or_else(|| said.iter().find(|part| is_request(part)))?;
+            Some((sentence, Why::Unanswered))
+        }
+        Role::Assistant => {
+            let sentence = said.last().filter(|part| is_real_question(part))?;
+            Some((sentence, Why::AwaitsTheUser))
+        }
+        Role::System => None,
+    }
+}
+
+/// A request is an order or a wish; who tells how things are may expect no answer.
+fn is_request(sentence: &str) -> bool {
+    let wording = Wording::of(sentence);
+    let is_telling = wording.begins_any(TELLING) && !wording.begins_any(WISHING);
+    REQUEST_WORDS_MIN <= wording.len() && !is_telling && !wording.has_any(FAREWELLS)
+}
+
+/// An offer to do more is politeness, a question with a choice is not.
+fn is_real_question(sentence: &str) -> bool {
+    let wording = Wording::of(sentence);
+    let is_offer = wording.has_any(OFFERS) || wording.begins_any(OFFER_OPENINGS);
+    wording.is_question
+        && (!is_offer || wording.has_any("or|oder|или|ou|o"))
+        && !wording.has_any(EMPTY_OFFERS)
+        && REQUEST_WORDS_MIN <= wording.len()
+}
+
+fn puts_off(sentence: &str, role: Role) -> bool {
+    let wording = Wording::of(sentence);
+    if wording.is_question {
+        return false;
+    }
+    let lower = sentence.to_lowercase();
+    let is_list = LABELS.split('|').any(|label| {
+        lower.strip_prefix(label).is_some_and(|rest| rest.starts_with(':') && rest.len() > 3)
+    });
+    is_list || role == Role::User && wording.has_any(PUT_OFF) && !wording.has_any(DONE)
+}
+
+/// A line that begins with one of these and a colon names what remains.
+const LABELS: &str = "\
+     todo|to do|next|next up|next step|next steps|remaining|still open|open question|\
+     open questions|left to do|offen|noch offen|nächster schritt|nächste schritte|осталось|\
+     дальше|следующий шаг|reste à faire|à faire|prochaine étape|pendiente|por hacer|próximo paso";
+
+/// Says that work goes on another time.
+const PUT_OFF: &str = "\
+     continue … tomorrow|continue … later|continue … next time|continue … monday|\
+     tomorrow … continue|pick this up|pick it up … tomorrow|pick up … tomorrow|to be continued|\
+     resume … tomorrow|tomorrow we need|tomorrow we will|tomorrow we'll|tomorrow i|\
+     tomorrow let's|next time we|next time let's|next session|we still need to|i still need to|\
+     still have to|still to do|remind me to|leave … for tomorrow|morgen … weiter|\
+     morgen machen wir|beim nächsten mal|müssen wir noch|wir müssen noch|продолжим|\
+     завтра … продолж*|в следующий раз|ещё нужно|еще нужно|on continue demain|on reprend|\
+     la prochaine fois|il reste à|seguimos mañana|continuamos mañana|mañana seguimos|\
+     queda pendiente|la próxima vez";
+
+const DONE: &str = "don't|do not|no need|nicht nötig|не нужно|pas besoin";
+
+/// How sentences begin that only tell something.
+const TELLING: &str = "\
+     i|i'm|i've|i'll|we|we've|we're|we'll|you|he|she|it|it's|its|they|that|that's|this|the|a|an|\
+     there|my|our|your|yes|no|ok|okay|decided|decision|agreed|always|never|remember|note|ich|wir|\
+     es|das|die|der|ja|nein|я|мы|это|он|она|да|нет|je|on|nous|c'est|le|la|les|il|oui|non|yo|\
+     nosotros|es|el|los|las|sí";
+
+const WISHING: &str = "\
+     i need|i want|i'd like|i would like|we need|ich möchte|ich brauche|wir brauchen|мне нужно|\
+     je voudrais|je veux|il faut|quiero|necesito";
+
+const FAREWELLS: &str = "\
+     thanks|thank you|thx|perfect|bye|good night|great work|well done|that's all|that is all|\
+     looks good|lgtm|never mind|nevermind|danke|tschüss|спасибо|пока|merci|au revoir|gracias|\
+     adiós";
+
+const OFFERS: &str = "want me to|like me to|let me know|need anything";
+
+const OFFER_OPENINGS: &str = "\
+     shall i|should i|do you want|would you like|want|soll ich|möchtest du|хотите|хочешь|\
+     voulez vous|veux tu|souhaitez vous|quieres|desea";
+
+const EMPTY_OFFERS: &str = "\
+     anything else|something else|does that help|does this help|does that make sense|\
+     how can i help|how does that|how does this|sounds good|noch etwas|что нибудь ещё|\
+     autre chose|algo más";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Matches wording: a sentence as lower-case words, a pattern as words with a few marks.
+//!
+//! In a pattern, a word with `*` at its end stands for all that begin so, and `…` for up to
+//! [`GAP_WORDS_MAX`] words of any kind. Several patterns stand in one string, with `|` between.
+
+/// What `…` may stand for.
+const GAP_WORDS_MAX: usize = 12;
+
+/// A sentence as its words.
+pub(crate) struct Wording {
+    words: Vec<String>,
+    pub(crate) is_question: bool,
+}
+
+impl Wording {
+    pub(crate) fn of(sentence: &str) -> Self {
+        let lower = sentence.to_lowercase().replace('’', "'");
+        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '\'' | '_');
+        let words = lower.split(|letter| !is_part(letter)).map(|word| word.trim_matches('\''));
+        let words = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let end = sentence.trim_end_matches(|letter: char| {
+            letter.is_whitespace() || matches!(letter, '"' | '”' | '»' | ')' | '*' | '`')
+        });
+        Self { words, is_question: end.ends_with(['?', '？']) || sentence.starts_with('¿') }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(String::as_str)
+    }
+
+    pub(crate) fn word(&self, place: usize) -> Option<&str> {
+        self.words.get(place).map(String::as_str)
+    }
+
+    /// Drops words that only lead in to what is said.
+    pub(crate) fn without_lead_in(mut self, lead_ins: &str) -> Self {
+        let begins = |own: &Self, lead_in: &str| own.begins(lead_in).is_some();
+        while let Some(lead_in) = lead_ins.split('|').find(|lead_in| begins(&self, lead_in)) {
+            let n_words = lead_in.split(' ').count();
+            if self.words.len() <= n_words {
+                break;
+            }
+            self.words.drain(..n_words);
+        }
+        self
+    }
+
+    /// Returns how many words the pattern takes at the beginning.
+    pub(crate) fn begins(&self, pattern: &str) -> Option<usize> {
+        self.matches_at(0, pattern)
+    }
+
+    /// Returns where the pattern stands: its first word and one past its last.
+    pub(crate) fn find(&self, pattern: &str) -> Option<(usize, usize)> {
+        (0..self.words.len()).find_map(|at| self.matches_at(at, pattern).map(|end| (at, end)))
+    }
+
+    pub(crate) fn has_any(&self, patterns: &str) -> bool {
+        patterns.split('|').any(|pattern| self.find(pattern).is_some())
+    }
+
+    pub(crate) fn begins_any(&self, patterns: &str) -> bool {
+        patterns.split('|').any(|pattern| self.begins(pattern).is_some())
+    }
+
+    fn matches_at(&self, start: usize, pattern: &str) -> Option<usize> {
+        let mut at = start;
+        let mut is_gap = false;
+        for wanted in pattern.split(' ') {
+            if wanted == "…" {
+                is_gap = true;
+                continue;
+            }
+            let reach = if is_gap { GAP_WORDS_MAX } else { 0 };
+            let found = (at..=at + reach)
+                .find(|place| self.words.get(*place).is_some_and(|word| fits(word, wanted)))?;
+            at = found + 1;
+            is_gap = false;
+        }
+        Some(at)
+    }
+}
+
+/// Tells whether a word is one of those in the list.
+pub(crate) fn is_one_of(word: &str, words: &str) -> bool {
+    words.split('|').any(|listed| listed == word)
+}
+
+fn fits(word: &str, wanted: &str) -> bool {
+    match wanted.strip_suffix('*') {
+        Some(beginning) => word.starts_with(beginning),
+        None => word == wanted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(sentence: &str, pattern: &str, expect: Option<(usize, usize)>) {
+        assert_eq!(Wording::of(sentence).find(pattern), expect, "{sentence} / {pattern}");
+    }
+
+    #[test]
+    fn patterns_are_whole_words_with_two_marks() {
+        check("We've decided, finally.", "we've decided", Some((0, 2)));
+        check("Well, we decided", "we decided", Some((1, 3)));
+        check("Undecided", "decided", None);
+        check("Мы решили использовать", "реш*", Some((1, 2)));
+        check("wir haben uns für Rust entschieden", "wir haben … entschieden", Some((0, 6)));
+        check("wir haben Zeit", "wir haben … entschieden", None);
+    }
+
+    #[test]
+    fn lead_ins_go_and_questions_are_known() {
+        let wording = Wording::of("Ok, please always use tabs").without_lead_in("ok|please");
+        assert_eq!(wording.words().collect::<Vec<_>>(), ["always", "use", "tabs"]);
+        assert!(Wording::of("Really?)").is_question);
+        assert!(!Wording::of("What? No.").is_question);
+    }
+}

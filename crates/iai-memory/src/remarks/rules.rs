@@ -1,0 +1,173 @@
+//! Which sentences hold beyond their session. The rules are narrow: what they miss is still found
+//! by recall, what they take wrongly stands at the beginning of every session.
+//!
+//! English first, then the basics of German, Russian, French and Spanish.
+
+use super::phrase::{Wording, is_one_of};
+
+/// Shorter sentences say nothing by themselves, longer ones say more than one thing.
+const WORDS: std::ops::RangeInclusive<usize> = 3..=40;
+
+/// Who says a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    User,
+    Assistant,
+}
+
+/// Tells whether the user says how they want things to be done from now on.
+pub(crate) fn is_preference(sentence: &str) -> bool {
+    let wording = Wording::of(sentence);
+    if wording.is_question || !WORDS.contains(&wording.len()) {
+        return false;
+    }
+    let wording = wording.without_lead_in(LEAD_INS);
+    if wording.begins_any(WISHES) {
+        return !wording.has_any(ONE_OFF);
+    }
+    if let Some(next) = STANDING.split('|').find_map(|opening| wording.begins(opening)) {
+        return wording.word(next).is_some_and(is_order);
+    }
+    wording.begins_any("use|don't use|do not use|verwende|nutze|utiliza|usa|utilise")
+        && (wording.has_any(CONTRASTS) || CONTRASTING.iter().any(|not| sentence.contains(not)))
+}
+
+/// Tells whether a sentence says what was decided.
+pub(crate) fn is_decision(sentence: &str, speaker: Speaker) -> bool {
+    let wording = Wording::of(sentence);
+    if wording.is_question || !WORDS.contains(&wording.len()) || wording.has_any(UNDECIDED) {
+        return false;
+    }
+    let wording = wording.without_lead_in(LEAD_INS);
+    let is_told = |pattern: &str| {
+        wording.find(pattern).is_some_and(|(at, _)| {
+            let mut before = wording.words().take(at);
+            let is_reported = at.checked_sub(1).and_then(|at| wording.word(at));
+            !is_reported.is_some_and(|word| is_one_of(word, REPORTING))
+                && !before.any(|word| is_one_of(word, UNREAL))
+        })
+    };
+    let is_the_users = USER_DECIDED.split('|').any(is_told) || wording.begins_any(USER_OPENINGS);
+    DECIDED.split('|').any(is_told)
+        || wording.begins_any(DECISION_OPENINGS)
+        || is_resolved_to_act(&wording)
+        || speaker == Speaker::User && is_the_users
+}
+
+/// Tells whether somebody asks that this be remembered.
+pub(crate) fn is_remember_request(text: &str) -> bool {
+    let first = super::sentences::sentences(text).into_iter().next();
+    let sentence = first.and_then(|range| text.get(range)).unwrap_or_default();
+    let wording = Wording::of(sentence);
+    if wording.is_question {
+        return false;
+    }
+    let wording = wording.without_lead_in(LEAD_INS);
+    wording.begins_any(REMEMBER)
+        || wording.begins("remember").is_some_and(|next| {
+            wording.word(next).is_some_and(|word| !is_one_of(word, "when|how|if|me|the time"))
+        })
+}
+
+const LEAD_INS: &str = "\
+     please|ok|okay|so|and|also|but|well|btw|yes|yeah|no|note|important|hey|right|then|fine|\
+     great|good|bitte|und|gut|пожалуйста|и|да|хорошо|s'il te plaît|s'il vous plaît|et|oui|alors|\
+     por favor|y|sí|vale";
+
+const REMEMBER: &str = "\
+     don't forget that|do not forget that|don't forget to|keep in mind|merk dir|merke dir|\
+     запомни|помни что|retiens que|souviens toi que|recuerda que|recuerda siempre";
+
+/// Openings that say by themselves that something is wished for good.
+const WISHES: &str = "\
+     i prefer|i'd prefer|i would prefer|i'd rather|i would rather|i always want|i never want|\
+     i want you to always|i want you to never|i like it when|i don't like it when|\
+     i hate it when|my preference is|from now on|going forward|don't ever|do not ever|\
+     remember that|remember to|keep in mind that|our convention is|the convention here is|\
+     the rule here is|as a rule|ich bevorzuge|mir ist lieber|ab jetzt|ab sofort|in zukunft|\
+     merk dir dass|merke dir dass|bitte immer|bitte nie|bitte niemals|я предпочитаю|\
+     мне больше нравится|впредь|с этого момента|отныне|запомни|je préfère|\
+     à partir de maintenant|dorénavant|désormais|retiens que|prefiero|yo prefiero|\
+     a partir de ahora|de ahora en adelante|recuerda que";
+
+/// With these, a wish is about what lies on the table.
+const ONE_OFF: &str = "\
+     option|the first|the second|that one|this one|the former|the latter|variante|вариант|\
+     первый|la première|opción|today|for now|this time";
+
+/// Openings that need an order behind them: "always run", not "always fails".
+const STANDING: &str = "\
+     always|never|we always|we never|immer|nie|niemals|всегда|никогда не|toujours|ne … jamais|\
+     siempre|nunca";
+
+/// What follows "always" or "never" in a complaint or a report.
+const NO_ORDERS: &str = "\
+     mind|again|been|had|has|have|was|is|are|the|a|an|same|thought|knew|got|did|saw|heard|seen|\
+     said|happy|good|so|nice|too|not|wanted|noch|wieder|mehr|wenn|das|die|der|gesehen|одно|так|\
+     был|была|было|видел|le|la|les|pas|un|une|he|ha|había|el|lo|me|es";
+
+/// Tells whether a word may be an order. "fails", "failing" and "failed" are not.
+fn is_order(word: &str) -> bool {
+    let is_report = word.ends_with("ing")
+        || word.ends_with('s') && !(word.ends_with("ss") || word.ends_with("us"))
+        || word.ends_with("ed") && !(word.ends_with("eed") || word == "embed");
+    let is_spanish_or_french = word.ends_with("ez") || word.ends_with("ons");
+    !is_one_of(word, NO_ORDERS) && (!is_report || is_spanish_or_french)
+}
+
+const CONTRASTS: &str = "\
+     instead of|rather than|in this project|in this repo|in this codebase|statt|anstatt|\
+     en lugar de|en vez de";
+
+/// "Use A, not B"; without the comma it is another sentence.
+const CONTRASTING: [&str; 4] = [", not ", ", nicht ", ", no ", ", pas "];
+
+/// What makes a sentence a thought rather than a decision, wherever it stands.
+const UNDECIDED: &str = "\
+     haven't|have not|hasn't|has not|not decided|yet to|undecided|maybe|perhaps|probably|noch nicht|\
+     vielleicht|ещё не|еще не|может|возможно|peut être|pas encore|quizás|tal vez|todavía";
+
+/// What does so when the decision comes after it.
+const UNREAL: &str = "\
+     if|unless|whether|could|might|would|should|suppose|imagine|didn't|never|wish|ob|falls|\
+     wenn|nicht|если|не|ли|si|pas|no|nunca";
+
+/// Words before a decision that only tell of it: "what we agreed".
+const REPORTING: &str = "\
+     what|why|how|when|once|until|before|after|since|as|where|which|remind|was|wie|что|как|\
+     ce|lo";
+
+/// Says of a decision, whoever says it.
+const DECIDED: &str = "\
+     we decided|we've decided|we have decided|we finally decided|it was decided|it's decided|\
+     team decided|we agreed|we've agreed|we have agreed|we settled on|we've settled on|\
+     we'll go with|we will go with|we're going with|we are going with|we're switching to|\
+     we are switching to|we'll stick with|final decision|wir haben … entschieden|\
+     wir haben … beschlossen|wir haben … vereinbart|wir bleiben bei|мы решили|договорились|\
+     остановились на|решено|on a décidé|nous avons décidé|c'est décidé|on part sur|on reste sur|\
+     decidimos|hemos decidido|hemos acordado|acordamos|nos quedamos con";
+
+const DECISION_OPENINGS: &str = "\
+     decided to|decided on|decided against|decision|agreed on|agreed to|agreed that|settled on|\
+     entscheidung|beschlossen|решение|décision|decisión";
+
+/// An assistant says these of its next step, a user of the project.
+const USER_DECIDED: &str = "\
+     let's use|let's go with|let us use|let us go with|let's stick with|let's switch to|\
+     let's keep|we'll use|we will use|we'll keep|i decided|i've decided|i have decided|\
+     i'm going with|i'll go with|we're moving to|we are moving to|lass uns … nehmen|\
+     lass uns … verwenden|lass uns … nutzen|wir nehmen|ich habe mich … entschieden|\
+     будем использовать|давай использовать|давайте использовать|переходим на|on va utiliser|\
+     nous allons utiliser|utilisons|vamos a usar|vamos con|usaremos";
+
+const USER_OPENINGS: &str = "going with|go with|nehmen wir|берём|usemos";
+
+/// "решили задачу" is a problem solved, "решили перейти" a decision.
+fn is_resolved_to_act(wording: &Wording) -> bool {
+    wording.begins("решили").and_then(|next| wording.word(next)).is_some_and(|word| {
+        word == "что" || ["ть", "ться", "ти"].iter().any(|ending| word.ends_with(ending))
+    })
+}
+
+#[cfg(test)]
+mod tests;

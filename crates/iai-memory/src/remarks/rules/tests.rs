@@ -1,0 +1,169 @@
+//! Sentences both ways: what is taken, and what only looks like it.
+
+use super::*;
+
+#[track_caller]
+fn preference(sentence: &str, expect: bool) {
+    assert_eq!(is_preference(sentence), expect, "{sentence}");
+}
+
+#[track_caller]
+fn decision(sentence: &str, speaker: Speaker, expect: bool) {
+    assert_eq!(is_decision(sentence, speaker), expect, "{speaker:?}: {sentence}");
+}
+
+#[test]
+fn preferences_are_what_holds_from_now_on() {
+    for sentence in [
+        "Always run the tests before you commit.",
+        "Please always use UTC in the logs",
+        "Never push to main directly.",
+        "never embed secrets in the image",
+        "We never deploy on Fridays.",
+        "We always squash before merging",
+        "I prefer tabs over spaces.",
+        "I'd rather see small commits",
+        "From now on, write commit messages in English.",
+        "Please use pnpm, not npm.",
+        "Use ripgrep instead of grep",
+        "Don't use unwrap in this codebase.",
+        "Don't ever force-push.",
+        "Remember that the staging database is read-only.",
+        "Keep in mind that the API is rate limited",
+        "ok, going forward answer in German",
+        "Ich bevorzuge kurze Antworten.",
+        "Bitte immer auf Deutsch antworten",
+        "Ab jetzt verwenden wir Tabs",
+        "Niemals direkt auf main pushen.",
+        "Verwende pnpm statt npm",
+        "Всегда пиши тесты.",
+        "Никогда не коммить в main",
+        "Я предпочитаю короткие ответы",
+        "Je préfère les petites fonctions.",
+        "Toujours lancer les tests avant",
+        "Prefiero respuestas cortas",
+        "Siempre usa UTC en los registros",
+        "A partir de ahora responde en español",
+    ] {
+        preference(sentence, true);
+    }
+}
+
+#[test]
+fn complaints_questions_and_choices_are_no_preferences() {
+    for sentence in [
+        "It always crashes at startup.",
+        "Always fails with the same error",
+        "Always getting a timeout here",
+        "Always the same problem!",
+        "Never mind, I found it.",
+        "Never worked on my machine",
+        "never seen that before",
+        "We never tested that",
+        "We always had two replicas",
+        "Should I always run the tests?",
+        "Do you prefer tabs?",
+        "I prefer option B here.",
+        "I prefer the second one",
+        "Remember when we moved the queue?",
+        "Use the force, Luke",
+        "Use grep to find it",
+        "Don't worry about it",
+        "From now on for now keep this one",
+        "Immer noch derselbe Fehler",
+        "Nie gesehen, so etwas",
+        "Toujours pas résolu du tout",
+        "Nunca he visto esto antes",
+        "Always.",
+        "The function always returns null when the input is empty.",
+    ] {
+        preference(sentence, false);
+    }
+}
+
+#[test]
+fn decisions_are_what_was_settled() {
+    use Speaker::{Assistant, User};
+    for (sentence, speaker) in [
+        ("We decided to keep Postgres.", User),
+        ("We've decided against Kafka", Assistant),
+        ("Decision: ship on the first of June.", Assistant),
+        ("Decided to rename the service to heron.", User),
+        ("Let's use SQLite for the cache.", User),
+        ("ok, let's go with option B", User),
+        ("Yes, we'll use JSON lines", User),
+        ("We agreed on four retries with jitter.", Assistant),
+        ("So we settled on BM25.", Assistant),
+        ("Going with the blue one", User),
+        ("I've decided to split the crate", User),
+        ("We're switching to pnpm.", Assistant),
+        ("It was decided that releases happen on Tuesdays", User),
+        ("We decided to retry only if the call times out", User),
+        ("We agreed that we would not use Kafka", Assistant),
+        ("Мы решили не использовать Kafka", User),
+        ("Wir haben uns für Rust entschieden.", User),
+        ("Wir haben gestern beschlossen, den Dienst umzubenennen", User),
+        ("Lass uns Postgres nehmen", User),
+        ("Мы решили перейти на Rust.", User),
+        ("Решили использовать SQLite", User),
+        ("Договорились: релиз во вторник", User),
+        ("On a décidé de garder Postgres.", User),
+        ("On part sur une file simple", User),
+        ("Hemos decidido usar Rust.", User),
+        ("Nos quedamos con Postgres", User),
+    ] {
+        decision(sentence, speaker, true);
+    }
+}
+
+#[test]
+fn thoughts_questions_and_next_steps_are_no_decisions() {
+    use Speaker::{Assistant, User};
+    for (sentence, speaker) in [
+        ("Should we go with Postgres?", User),
+        ("We haven't decided yet.", User),
+        ("Maybe we'll use Redis", User),
+        ("If we decided to move, we would lose the history.", User),
+        ("Tell me what we decided about the queue", User),
+        ("Why we agreed on that is beyond me", User),
+        ("Let's use grep to find the call sites.", Assistant),
+        ("We'll use a loop to visit each entry", Assistant),
+        ("I've decided to read the file first.", Assistant),
+        ("The compiler decided to inline it", Assistant),
+        ("You decide what is best", User),
+        ("We could go with a queue", User),
+        ("Agreed.", User),
+        ("The team is still undecided about names", User),
+        ("Wir haben uns noch nicht entschieden", User),
+        ("Мы ещё не решили этот вопрос", User),
+        ("Решили задачу за час", User),
+        ("On n'a pas encore décidé du nom", User),
+        ("Todavía no hemos decidido nada", User),
+    ] {
+        decision(sentence, speaker, false);
+    }
+}
+
+#[test]
+fn only_a_request_to_remember_pins() {
+    for text in [
+        "Remember: the door code is 4711",
+        "please remember that deploys go through Jenkins",
+        "Don't forget that the API is rate limited",
+        "Merk dir, dass Freitag frei ist",
+        "Запомни: релиз во вторник",
+        "Retiens que le serveur est à Lyon",
+        "Recuerda que el servidor está en Lyon",
+    ] {
+        assert!(is_remember_request(text), "{text}");
+    }
+    for text in [
+        "Do you remember the door code?",
+        "Remember when we moved the queue",
+        "I remember that day",
+        "The cache must remember the last key",
+        "",
+    ] {
+        assert!(!is_remember_request(text), "{text}");
+    }
+}

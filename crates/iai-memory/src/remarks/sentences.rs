@@ -1,0 +1,114 @@
+//! Cuts a text into the sentences somebody said, as ranges of its bytes. Code, quotations and
+//! tables are nobody's words.
+
+use std::ops::Range;
+
+/// What is looked at of one text; what holds beyond a session is rarely said after so much.
+const BYTES_MAX: usize = 64 * 1024;
+/// A language writes its sentences' ends with one of these.
+const ENDS: &[char] = &['.', '!', '?', '…'];
+/// These end a sentence without a space behind them.
+const WIDE_ENDS: &[char] = &['。', '！', '？'];
+
+/// Returns the sentences of a text, in order.
+pub(crate) fn sentences(text: &str) -> Vec<Range<usize>> {
+    let text = text.get(..text.floor_char_boundary(BYTES_MAX)).unwrap_or(text);
+    let mut found = Vec::new();
+    let mut is_code = false;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        let is_fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
+        is_code ^= is_fence;
+        if !is_code && !is_fence && !trimmed.starts_with(['>', '|']) {
+            let words = unmarked(line);
+            let offset = start + (line.len() - words.len());
+            for range in split(words) {
+                found.push(offset + range.start..offset + range.end);
+            }
+        }
+        start += line.len();
+    }
+    found
+}
+
+/// Leaves out what marks a line as an item of a list or a heading.
+fn unmarked(line: &str) -> &str {
+    let line = line.trim_start();
+    let line = line.trim_start_matches(['#', '-', '*', '•', '+']).trim_start();
+    let line = line.strip_prefix("[ ]").or_else(|| line.strip_prefix("[x]")).unwrap_or(line);
+    let after_number = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_numbered = after_number.len() < line.len() && after_number.starts_with([')', '.']);
+    let bare = after_number.get(1..).filter(|rest| is_numbered && rest.starts_with(' '));
+    bare.unwrap_or(line).trim_start()
+}
+
+fn split(line: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut letters = line.char_indices().peekable();
+    while let Some((place, letter)) = letters.next() {
+        let end = place + letter.len_utf8();
+        let is_end = match letters.peek() {
+            None => true,
+            Some((_, next)) => {
+                WIDE_ENDS.contains(&letter)
+                    || ENDS.contains(&letter)
+                        && next.is_whitespace()
+                        && !goes_on(line.get(end..).unwrap_or_default())
+            }
+        };
+        if is_end {
+            push(&mut found, line, start..end);
+            start = end;
+        }
+    }
+    found
+}
+
+/// After "e.g." a sentence goes on in lower case.
+fn goes_on(rest: &str) -> bool {
+    rest.trim_start().chars().next().is_some_and(char::is_lowercase)
+}
+
+fn push(found: &mut Vec<Range<usize>>, line: &str, range: Range<usize>) {
+    let sentence = line.get(range.clone()).unwrap_or_default();
+    let start = range.start + (sentence.len() - sentence.trim_start().len());
+    let end = start + sentence.trim().len();
+    if line.get(start..end).is_some_and(|words| words.chars().any(char::is_alphanumeric)) {
+        found.push(start..end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &[&str]) {
+        let found: Vec<&str> = sentences(text).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn sentences_end_where_they_end() {
+        check("One. Two! Three?", &["One.", "Two!", "Three?"]);
+        check("Use e.g. cargo. Then stop", &["Use e.g. cargo.", "Then stop"]);
+        check("Version 1.2 is out", &["Version 1.2 is out"]);
+        check("決めた。使う", &["決めた。", "使う"]);
+        check("Да. Нет.", &["Да.", "Нет."]);
+        check(" \n ... \n", &[]);
+    }
+
+    #[test]
+    fn marks_of_lists_are_left_out_and_code_is_nobodys_words() {
+        check("- [ ] write it\n2. Then test.\n# Plan", &["write it", "Then test.", "Plan"]);
+        check("Before\n```\nAlways.\n```\n> quoted\n| a | b |\nAfter", &["Before", "After"]);
+    }
+
+    #[test]
+    fn a_huge_text_is_cut_between_letters() {
+        let text = "ж".repeat(BYTES_MAX);
+        assert_eq!(sentences(&text).len(), 1);
+    }
+}

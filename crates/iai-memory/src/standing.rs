@@ -1,0 +1,91 @@
+//! What the user says holds for good: who they are, and which memories stay in sight.
+
+use iai_store::{MemoryId, NewEvent, PinReach, Severity};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::engine::MemoryEngine;
+use crate::error::{MemoryError, Result};
+use crate::shelf::MemoryView;
+
+/// More pins than this keep nothing in sight.
+pub(crate) const PINS_MAX: usize = 100;
+
+/// What became of a pin.
+#[derive(Debug, Serialize)]
+pub struct PinAnswer {
+    /// The memory.
+    pub record_id: MemoryId,
+    /// Whether it is pinned now.
+    pub pinned: bool,
+    /// Where it is told: `project`, `everywhere`, or nowhere.
+    pub reach: Option<&'static str>,
+}
+
+impl MemoryEngine {
+    /// Returns who the user is, in their own words.
+    pub fn identity(&self) -> Result<Option<String>> {
+        self.read(|reader| Ok(reader.identity()?))
+    }
+
+    /// Writes down who the user is; an empty text takes it back.
+    pub fn set_identity(&self, text: &str, now: Timestamp) -> Result<()> {
+        let text = text.trim();
+        if self.identity()?.unwrap_or_default() == text {
+            return Ok(());
+        }
+        self.write(|writing| {
+            writing.set_identity(text, now)?;
+            let data = json!({"chars": text.chars().count()});
+            writing.event(&event("identity_updated", data, Vec::new(), now))?;
+            Ok(())
+        })
+    }
+
+    /// Keeps a memory in sight at the beginning of every session: of its project, or of all.
+    pub fn pin(&self, id: &str, reach: PinReach, now: Timestamp) -> Result<PinAnswer> {
+        let record_id = self.find(id)?;
+        let n_pinned = self.read(|reader| Ok(reader.n_pinned()?))?;
+        if PINS_MAX <= n_pinned {
+            let why = format!("would be pin {}; unpin one of them first", n_pinned + 1);
+            return Err(MemoryError::bad("id", why));
+        }
+        self.write(|writing| {
+            writing.pin(record_id, reach, now)?;
+            let data = json!({"pinned": true, "reach": reach.as_str()});
+            writing.event(&event("pin_updated", data, vec![record_id], now))?;
+            Ok(())
+        })?;
+        Ok(PinAnswer { record_id, pinned: true, reach: Some(reach.as_str()) })
+    }
+
+    /// Lets a memory go out of sight; it stays stored.
+    pub fn unpin(&self, id: &str, now: Timestamp) -> Result<PinAnswer> {
+        let record_id = self.find(id)?;
+        self.write(|writing| {
+            writing.unpin(record_id)?;
+            let data = json!({"pinned": false});
+            writing.event(&event("pin_updated", data, vec![record_id], now))?;
+            Ok(())
+        })?;
+        Ok(PinAnswer { record_id, pinned: false, reach: None })
+    }
+
+    /// Returns the pinned memories, the latest pin first.
+    pub fn pins(&self) -> Result<Vec<MemoryView>> {
+        self.read(|reader| Ok(crate::shelf::views(reader.all_pinned(PINS_MAX)?)))
+    }
+}
+
+fn event(kind: &str, data: Value, sources: Vec<MemoryId>, at: Timestamp) -> NewEvent {
+    NewEvent {
+        kind: kind.to_owned(),
+        severity: Some(Severity::Info),
+        domain: Some("profile".to_owned()),
+        at,
+        data,
+        session: None,
+        sources,
+    }
+}

@@ -1,0 +1,304 @@
+//! Reads what a new session is told: identity, pins, remarks, the latest sessions, the most used.
+//!
+//! Every question is asked place by place, along an index that stands in the order wanted: what a
+//! project holds is never sorted, and no memory is read that is not returned.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension as _, Row, params};
+
+use super::{Reader, memories_from, memory_of, sql_limit};
+use crate::error::Result;
+use crate::record::memory::Millis;
+use crate::record::{
+    Memory, MemoryNumber, ProjectSeen, Remark, RemarkKind, SessionSeen, UsedMemory, Uses,
+};
+
+/// Places of one project that are looked at, the newest first.
+const PLACES_MAX: usize = 256;
+/// Places of all projects that are looked at.
+const ALL_PLACES_MAX: usize = 10_000;
+/// Turns that are walked over to find the sessions they belong to, in all places together …
+const WALKED_MAX: usize = 20_000;
+/// … and at least so many in each.
+const WALKED_IN_PLACE_MIN: usize = 200;
+/// Remarks that are looked at to find what is said in several projects.
+const REMARKS_WALKED_MAX: usize = 2000;
+
+impl Reader {
+    /// Returns who the user is, in their own words.
+    pub fn identity(&self) -> Result<Option<String>> {
+        self.run("reading the identity", |c| {
+            c.prepare_cached("SELECT text FROM identity")?
+                .query_row([], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    /// Counts the pinned memories.
+    pub fn n_pinned(&self) -> Result<usize> {
+        self.run("counting pins", |c| {
+            c.prepare_cached("SELECT count(*) FROM pin")?
+                .query_row([], |row| row.get::<_, i64>(0))
+                .map(|n| usize::try_from(n).unwrap_or(usize::MAX))
+        })
+    }
+
+    /// Returns all pinned memories, the latest pin first.
+    pub fn all_pinned(&self, limit: usize) -> Result<Vec<Memory>> {
+        let sql = format!("{} ORDER BY pin.pinned_at_ms DESC, pin.memory LIMIT ?", pinned());
+        self.run("reading pins", |c| {
+            c.prepare_cached(&sql)?.query_map([sql_limit(limit)], memory_of)?.collect()
+        })
+    }
+
+    /// Returns the pinned memories that are told in this project, the latest pin first. Without a
+    /// project, only those that are told everywhere or belong to no place.
+    pub fn pinned(&self, project: Option<&str>, limit: usize) -> Result<Vec<Memory>> {
+        let sql = format!(
+            "{} WHERE pin.reach = 'everywhere' OR m.place IS NULL OR p.project = ?1
+              ORDER BY pin.pinned_at_ms DESC, pin.memory LIMIT ?2",
+            pinned()
+        );
+        self.run("reading pins", |c| {
+            c.prepare_cached(&sql)?
+                .query_map(params![project, sql_limit(limit)], memory_of)?
+                .collect()
+        })
+    }
+
+    /// Returns what was remarked lately in a project and still holds, the newest first.
+    pub fn remarks(&self, kind: RemarkKind, project: &str, limit: usize) -> Result<Vec<Remark>> {
+        let mut found = Vec::new();
+        for place in self.places_of(project)? {
+            found.extend(self.remark_keys(kind, place, limit)?);
+        }
+        found.sort_by_key(|key| (std::cmp::Reverse(key.turn_at_ms), key.number));
+        found.truncate(limit);
+        self.whole_remarks(kind, &found)
+    }
+
+    /// Returns what was remarked in the same words in at least two projects and still holds, the
+    /// newest first.
+    pub fn remarks_everywhere(&self, kind: RemarkKind, limit: usize) -> Result<Vec<Remark>> {
+        let sql = "
+            SELECT r.memory, r.start_byte, r.end_byte, max(r.turn_at_ms), r.words
+              FROM (SELECT * FROM remark WHERE kind = ?1 ORDER BY words LIMIT ?2) r
+              JOIN place p ON p.number = r.place
+             GROUP BY r.words HAVING count(DISTINCT p.project) >= 2
+             ORDER BY max(r.turn_at_ms) DESC LIMIT ?3";
+        let keys: Vec<RemarkKey> = self.run("reading remarks", |c| {
+            let limits = params![kind, sql_limit(REMARKS_WALKED_MAX), sql_limit(limit)];
+            c.prepare_cached(sql)?.query_map(limits, RemarkKey::of)?.collect()
+        })?;
+        self.whole_remarks(kind, &keys)
+    }
+
+    /// Returns the sessions of a project that were spoken in last, the latest first, leaving one
+    /// aside.
+    pub fn recent_sessions(
+        &self,
+        project: &str,
+        except_session: &str,
+        limit: usize,
+    ) -> Result<Vec<SessionSeen>> {
+        let places = self.places_of(project)?;
+        let n_walked_max = (WALKED_MAX / places.len().max(1)).max(WALKED_IN_PLACE_MIN);
+        let mut found: Vec<(Timestamp, u32)> = Vec::new();
+        for place in places {
+            found.extend(self.sessions_at(place, limit.saturating_add(1), n_walked_max)?);
+        }
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        let mut seen = BTreeSet::new();
+        found.retain(|(_, session)| seen.insert(*session));
+        let mut sessions = Vec::new();
+        for (last_at, number) in found {
+            if sessions.len() == limit {
+                break;
+            }
+            let name = self.session_name(number)?.unwrap_or_default();
+            if name != except_session {
+                sessions.push(SessionSeen { number, name, last_at });
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// Returns the projects that were spoken in last, the latest first.
+    pub fn recent_projects(&self, limit: usize) -> Result<Vec<ProjectSeen>> {
+        self.run("reading the latest projects", |c| {
+            c.prepare_cached(
+                "SELECT p.project, max((SELECT max(turn_at_ms) FROM memory
+                                         WHERE place = p.number)) AS last_ms
+                   FROM (SELECT * FROM place WHERE project IS NOT NULL
+                          ORDER BY number DESC LIMIT ?1) p
+                  GROUP BY p.project HAVING last_ms IS NOT NULL
+                  ORDER BY last_ms DESC LIMIT ?2",
+            )?
+            .query_map(params![sql_limit(ALL_PLACES_MAX), sql_limit(limit)], |row| {
+                let last_at = row.get::<_, Millis>(1)?.0;
+                Ok(ProjectSeen { project: row.get(0)?, last_at })
+            })?
+            .collect()
+        })
+    }
+
+    /// Returns the first and the last memories of a session, each in the order they were said.
+    pub fn session_ends(
+        &self,
+        session: u32,
+        n_first: usize,
+        n_last: usize,
+    ) -> Result<(Vec<Memory>, Vec<Memory>)> {
+        let read = |order: &str, limit: usize| {
+            let sql = format!(
+                "{} WHERE m.session = ? ORDER BY m.turn_at_ms {order}, m.turn_index {order},
+                    m.number {order} LIMIT ?",
+                memories_from("memory m")
+            );
+            self.run("reading the ends of a session", |c| {
+                c.prepare_cached(&sql)?
+                    .query_map(params![session, sql_limit(limit)], memory_of)?
+                    .collect::<rusqlite::Result<Vec<Memory>>>()
+            })
+        };
+        let first = read("ASC", n_first)?;
+        let mut last = read("DESC", n_last)?;
+        last.reverse();
+        Ok((first, last))
+    }
+
+    /// Returns the memories of a project that were of use most often, the most used first.
+    pub fn most_used(&self, project: &str, limit: usize) -> Result<Vec<UsedMemory>> {
+        let mut found: Vec<(i64, MemoryNumber, Uses)> = Vec::new();
+        for place in self.places_of(project)? {
+            found.extend(self.used_at(place, limit)?);
+        }
+        found.sort_by_key(|(worth, number, _)| (std::cmp::Reverse(*worth), *number));
+        found.truncate(limit);
+        let numbers: Vec<MemoryNumber> = found.iter().map(|(_, number, _)| *number).collect();
+        let memories = self.numbered(&numbers)?.into_iter();
+        let uses_of = |number| {
+            found.iter().find(|(_, other, _)| *other == number).map_or(Uses::default(), |row| row.2)
+        };
+        Ok(memories
+            .map(|(number, memory)| UsedMemory { number, memory, uses: uses_of(number) })
+            .collect())
+    }
+
+    fn places_of(&self, project: &str) -> Result<Vec<u32>> {
+        self.run("looking for the places of a project", |c| {
+            c.prepare_cached(
+                "SELECT number FROM place WHERE project = ? ORDER BY number DESC LIMIT ?",
+            )?
+            .query_map(params![project, sql_limit(PLACES_MAX)], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    fn remark_keys(&self, kind: RemarkKind, place: u32, limit: usize) -> Result<Vec<RemarkKey>> {
+        self.run("reading remarks", |c| {
+            c.prepare_cached(
+                "SELECT r.memory, r.start_byte, r.end_byte, r.turn_at_ms, r.words
+                   FROM remark r
+                  WHERE r.place = ? AND r.kind = ? ORDER BY r.turn_at_ms DESC LIMIT ?",
+            )?
+            .query_map(params![place, kind, sql_limit(limit)], RemarkKey::of)?
+            .collect()
+        })
+    }
+
+    fn whole_remarks(&self, kind: RemarkKind, keys: &[RemarkKey]) -> Result<Vec<Remark>> {
+        let mut remarks = Vec::with_capacity(keys.len());
+        let numbers: Vec<MemoryNumber> = keys.iter().map(|key| key.number).collect();
+        let memories: BTreeMap<MemoryNumber, Memory> =
+            self.numbered(&numbers)?.into_iter().collect();
+        for key in keys {
+            let Some(memory) = memories.get(&key.number).filter(|own| own.valid_to.is_none())
+            else {
+                continue;
+            };
+            let n_said: i64 = self.run("counting remarks", |c| {
+                c.prepare_cached("SELECT count(*) FROM remark WHERE kind = ? AND words = ?")?
+                    .query_row(params![kind, key.words], |row| row.get(0))
+            })?;
+            remarks.push(Remark {
+                memory: memory.clone(),
+                start_byte: key.start_byte,
+                end_byte: key.end_byte,
+                words: key.words,
+                n_said: n_said.cast_unsigned(),
+            });
+        }
+        Ok(remarks)
+    }
+
+    /// Walks back through the turns of a place until it has met so many sessions.
+    fn sessions_at(
+        &self,
+        place: u32,
+        limit: usize,
+        n_walked_max: usize,
+    ) -> Result<Vec<(Timestamp, u32)>> {
+        self.run("looking for the latest sessions", |c| {
+            let mut statement = c.prepare_cached(
+                "SELECT turn_at_ms, session FROM memory WHERE place = ?
+                  ORDER BY turn_at_ms DESC LIMIT ?",
+            )?;
+            let mut rows = statement.query(params![place, sql_limit(n_walked_max)])?;
+            let mut found: Vec<(Timestamp, u32)> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let session = row.get(1)?;
+                if found.iter().all(|(_, known)| *known != session) {
+                    found.push((row.get::<_, Millis>(0)?.0, session));
+                }
+                if found.len() == limit {
+                    break;
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    fn used_at(&self, place: u32, limit: usize) -> Result<Vec<(i64, MemoryNumber, Uses)>> {
+        self.run("reading the most used memories", |c| {
+            c.prepare_cached(
+                "SELECT n_recalled + 3 * n_reinforced AS worth, memory, n_recalled, n_reinforced
+                   FROM memory_use WHERE place = ?
+                  ORDER BY n_recalled + 3 * n_reinforced DESC, last_ms DESC LIMIT ?",
+            )?
+            .query_map(params![place, sql_limit(limit)], |row| {
+                let uses = Uses { n_recalled: row.get(2)?, n_reinforced: row.get(3)? };
+                Ok((row.get(0)?, row.get(1)?, uses))
+            })?
+            .collect()
+        })
+    }
+}
+
+/// Where a remark stands.
+struct RemarkKey {
+    number: MemoryNumber,
+    start_byte: usize,
+    end_byte: usize,
+    turn_at_ms: i64,
+    words: i64,
+}
+
+impl RemarkKey {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let byte = |column| row.get::<usize, u32>(column).map(|byte| byte as usize);
+        Ok(Self {
+            number: row.get(0)?,
+            start_byte: byte(1)?,
+            end_byte: byte(2)?,
+            turn_at_ms: row.get(3)?,
+            words: row.get(4)?,
+        })
+    }
+}
+
+fn pinned() -> String {
+    memories_from("pin CROSS JOIN memory m ON m.number = pin.memory")
+}

@@ -1,0 +1,103 @@
+//! What holds beyond its session: pins, remarks, and how often a memory was of use.
+
+use jiff::Timestamp;
+
+use super::named::named;
+use super::{Memory, MemoryNumber};
+
+named! {
+    /// Where a pinned memory is told.
+    pub enum PinReach("reach of a pin") {
+        /// In the project it was said in.
+        Project = "project",
+        /// In every session.
+        Everywhere = "everywhere",
+    }
+}
+
+named! {
+    /// What a sentence is that holds beyond its session.
+    pub enum RemarkKind("kind of remark") {
+        /// How the user wants things to be done.
+        Preference = "preference",
+        /// What was decided.
+        Decision = "decision",
+        /// What somebody asked to be kept.
+        Kept = "kept",
+    }
+}
+
+/// A sentence of a memory, as it is handed to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewRemark {
+    /// What it is.
+    pub kind: RemarkKind,
+    /// Its first byte in the text.
+    pub start_byte: usize,
+    /// One past its last byte.
+    pub end_byte: usize,
+    /// A hash of its words.
+    pub words: i64,
+}
+
+/// A sentence that holds beyond its session, with the memory it stands in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remark {
+    /// The memory.
+    pub memory: Memory,
+    /// Where the sentence begins in its text.
+    pub start_byte: usize,
+    /// Where it ends.
+    pub end_byte: usize,
+    /// A hash of its words.
+    pub words: i64,
+    /// How often these words were said, anywhere.
+    pub n_said: u64,
+}
+
+impl Remark {
+    /// Returns the sentence.
+    pub fn sentence(&self) -> &str {
+        self.memory.text.get(self.start_byte..self.end_byte).unwrap_or_default()
+    }
+}
+
+/// A session of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSeen {
+    /// Its number inside the store.
+    pub number: u32,
+    /// The host's name of it.
+    pub name: String,
+    /// When something was said in it last.
+    pub last_at: Timestamp,
+}
+
+/// A project, and when something was said in it last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectSeen {
+    /// Its name.
+    pub project: String,
+    /// When.
+    pub last_at: Timestamp,
+}
+
+/// How often a memory was of use since it was last written down.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// As an answer.
+    pub n_recalled: u32,
+    /// Because somebody said that it helped.
+    pub n_reinforced: u32,
+}
+
+/// A memory that was of use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UsedMemory {
+    /// Its number.
+    pub number: MemoryNumber,
+    /// The memory.
+    pub memory: Memory,
+    /// How often.
+    pub uses: Uses,
+}

@@ -1,0 +1,107 @@
+//! Writes what holds beyond its session: identity, pins, remarks, uses.
+
+use jiff::Timestamp;
+use rusqlite::params;
+
+use super::Writing;
+use crate::error::{Result, StoreError};
+use crate::reader::sql_limit;
+use crate::record::memory::Millis;
+use crate::record::{MemoryId, MemoryNumber, NewRemark, PinReach, Uses};
+
+/// What the user may say about themselves; the schema says so too.
+const IDENTITY_CHARS_MAX: usize = 4000;
+
+impl Writing<'_> {
+    /// Writes down who the user is, over what was written before; an empty text takes it back.
+    pub fn set_identity(&self, text: &str, now: Timestamp) -> Result<()> {
+        let n_chars = text.chars().count();
+        if IDENTITY_CHARS_MAX < n_chars {
+            let why = format!("it has {n_chars} characters; at most {IDENTITY_CHARS_MAX}");
+            return Err(StoreError::refused("identity", why));
+        }
+        self.reader.run("storing the identity", |c| match text {
+            "" => c.prepare_cached("DELETE FROM identity")?.execute([]).map(drop),
+            _ => c
+                .prepare_cached("INSERT OR REPLACE INTO identity VALUES (1, ?, ?)")?
+                .execute(params![text, Millis(now)])
+                .map(drop),
+        })
+    }
+
+    /// Keeps a memory in sight.
+    pub fn pin(&self, id: MemoryId, reach: PinReach, now: Timestamp) -> Result<()> {
+        let number = self.number(id)?;
+        self.reader.run("pinning a memory", |c| {
+            c.prepare_cached("INSERT OR REPLACE INTO pin VALUES (?, ?, ?)")?.execute(params![
+                number,
+                reach,
+                Millis(now)
+            ])?;
+            c.prepare_cached("UPDATE memory SET pinned = 1 WHERE number = ?")?
+                .execute([number])
+                .map(drop)
+        })
+    }
+
+    /// Lets a pinned memory go out of sight; it stays stored.
+    pub fn unpin(&self, id: MemoryId) -> Result<()> {
+        let number = self.number(id)?;
+        self.reader.run("unpinning a memory", |c| {
+            c.prepare_cached("DELETE FROM pin WHERE memory = ?")?.execute([number])?;
+            c.prepare_cached("UPDATE memory SET pinned = 0 WHERE number = ?")?
+                .execute([number])
+                .map(drop)
+        })
+    }
+
+    /// Stores the remarks of a memory, those that are not stored yet.
+    pub fn put_remarks(&self, number: MemoryNumber, remarks: &[NewRemark]) -> Result<()> {
+        self.reader.run("storing remarks", |c| {
+            let mut insert = c.prepare_cached(
+                "INSERT OR IGNORE INTO remark
+                     (memory, start_byte, end_byte, kind, place, turn_at_ms, words)
+                 SELECT number, ?2, ?3, ?4, place, turn_at_ms, ?5 FROM memory WHERE number = ?1",
+            )?;
+            for remark in remarks {
+                let (start, end) = (sql_limit(remark.start_byte), sql_limit(remark.end_byte));
+                insert.execute(params![number, start, end, remark.kind, remark.words])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Drops all remarks: they are found again in the texts.
+    pub fn drop_remarks(&self) -> Result<()> {
+        self.reader.run("dropping remarks", |c| c.execute("DELETE FROM remark", []).map(drop))
+    }
+
+    /// Adds to how often memories were of use. Those that are gone are passed over.
+    pub fn add_uses(&self, uses: &[(MemoryId, Uses)], now: Timestamp) -> Result<()> {
+        self.reader.run("counting uses", |c| {
+            let mut add = c.prepare_cached(
+                "INSERT INTO memory_use (memory, place, n_recalled, n_reinforced, last_ms)
+                 SELECT number, place, ?2, ?3, ?4 FROM memory WHERE uuid = ?1
+                     ON CONFLICT (memory) DO UPDATE
+                    SET n_recalled = n_recalled + excluded.n_recalled,
+                        n_reinforced = n_reinforced + excluded.n_reinforced,
+                        last_ms = max(last_ms, excluded.last_ms)",
+            )?;
+            for (id, uses) in uses {
+                add.execute(params![id, uses.n_recalled, uses.n_reinforced, Millis(now)])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Forgets the uses beyond the `n_kept` of latest use, and returns how many that were.
+    pub fn drop_uses(&self, n_kept: usize) -> Result<usize> {
+        self.reader.run("dropping old uses", |c| {
+            c.prepare_cached(
+                "DELETE FROM memory_use WHERE last_ms < (
+                     SELECT last_ms FROM memory_use ORDER BY last_ms DESC LIMIT 1 OFFSET ?)",
+            )?
+            .execute([sql_limit(n_kept)])
+        })
+    }
+}

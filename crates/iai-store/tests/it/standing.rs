@@ -1,0 +1,144 @@
+//! What holds beyond a session is read back in the order it is told.
+
+use iai_store::{NewMemory, NewRemark, PinReach, RemarkKind, Store, Uses};
+
+use crate::fixture::{Home, at, insert, kind, turn};
+
+fn said(session: &str, project: &str, index: u64, text: &str) -> NewMemory {
+    NewMemory {
+        project: Some(project.to_owned()),
+        cwd: Some(format!("/work/{project}/{index}")),
+        ..turn(session, index, text)
+    }
+}
+
+fn store_of(home: &Home, turns: &[NewMemory]) -> Store {
+    let mut store = home.open().unwrap();
+    for turn in turns {
+        insert(&mut store, turn);
+    }
+    store
+}
+
+#[test]
+fn the_identity_is_one_text_of_limited_length() {
+    let home = Home::new();
+    let mut store = home.open().unwrap();
+    let mut set = |text: &str| {
+        let done = store.write(|w| w.set_identity(text, at(0)));
+        (kind(done), store.reader().unwrap().identity().unwrap())
+    };
+    assert_eq!(set("Ada"), ("Ok".to_owned(), Some("Ada".to_owned())));
+    assert_eq!(set("Eve").1.as_deref(), Some("Eve"));
+    assert_eq!(set(&"é".repeat(4001)), ("Refused".to_owned(), Some("Eve".to_owned())));
+    assert_eq!(set(""), ("Ok".to_owned(), None));
+}
+
+#[test]
+fn sessions_are_told_by_their_last_turn_in_the_project() {
+    let home = Home::new();
+    let turns = [
+        said("old", "p", 1, "a"),
+        said("new", "p", 2, "b"),
+        said("old", "p", 3, "c"),
+        said("other", "q", 9, "d"),
+        said("own", "p", 8, "e"),
+    ];
+    let reader = store_of(&home, &turns).reader().unwrap();
+    let sessions = |limit| {
+        let found = reader.recent_sessions("p", "own", limit).unwrap();
+        found.into_iter().map(|seen| (seen.name, seen.last_at)).collect::<Vec<_>>()
+    };
+    let both = [("old".to_owned(), at(3)), ("new".to_owned(), at(2))];
+    assert_eq!(sessions(5), both);
+    assert_eq!(sessions(1), both[..1]);
+    let projects = reader.recent_projects(5).unwrap();
+    let names: Vec<&str> = projects.iter().map(|seen| seen.project.as_str()).collect();
+    assert_eq!(names, ["q", "p"]);
+    let number = reader.recent_sessions("p", "own", 1).unwrap()[0].number;
+    let (first, last) = reader.session_ends(number, 1, 5).unwrap();
+    let texts = |turns: &[iai_store::Memory]| -> Vec<String> {
+        turns.iter().map(|turn| turn.text.clone()).collect()
+    };
+    assert_eq!((texts(&first), texts(&last)), (vec!["a".to_owned()], vec!["a".into(), "c".into()]));
+}
+
+#[test]
+fn remarks_are_told_where_they_were_made_or_when_made_in_two_projects() {
+    let home = Home::new();
+    let turns = [
+        said("s", "p", 1, "knock twice"),
+        said("s", "q", 2, "knock twice"),
+        said("s", "p", 3, "knock once"),
+    ];
+    let mut store = store_of(&home, &turns);
+    let reader = store.reader().unwrap();
+    store
+        .write(|w| {
+            for (turn, words) in turns.iter().zip([7, 7, 8]) {
+                let number = reader.number_of(turn.id())?.unwrap();
+                let kind = RemarkKind::Preference;
+                w.put_remarks(number, &[NewRemark { kind, start_byte: 0, end_byte: 5, words }])?;
+            }
+            Ok::<(), iai_store::StoreError>(())
+        })
+        .unwrap();
+    let own = reader.remarks(RemarkKind::Preference, "p", 5).unwrap();
+    let told: Vec<_> = own.iter().map(|own| (own.memory.text.as_str(), own.n_said)).collect();
+    assert_eq!(told, [("knock once", 1), ("knock twice", 2)]);
+    assert_eq!(own[0].sentence(), "knock");
+    assert!(reader.remarks(RemarkKind::Decision, "p", 5).unwrap().is_empty());
+    let shared = reader.remarks_everywhere(RemarkKind::Preference, 5).unwrap();
+    assert_eq!(shared.iter().map(|shared| shared.words).collect::<Vec<_>>(), [7]);
+    store.write(|w| w.supersede(turns[2].id(), turns[1].id(), at(9))).unwrap();
+    assert_eq!(reader.remarks(RemarkKind::Preference, "p", 5).unwrap().len(), 1);
+}
+
+#[test]
+fn pins_are_told_where_they_reach() {
+    let home = Home::new();
+    let turns = [said("s", "p", 1, "here"), said("s", "q", 2, "there"), said("s", "q", 3, "all")];
+    let mut store = store_of(&home, &turns);
+    store
+        .write(|w| {
+            w.pin(turns[0].id(), PinReach::Project, at(1))?;
+            w.pin(turns[1].id(), PinReach::Project, at(2))?;
+            w.pin(turns[2].id(), PinReach::Everywhere, at(3))
+        })
+        .unwrap();
+    let reader = store.reader().unwrap();
+    let told = |project| -> Vec<String> {
+        reader.pinned(project, 9).unwrap().into_iter().map(|memory| memory.text).collect()
+    };
+    assert_eq!(told(Some("p")), ["all", "here"]);
+    assert_eq!(told(None), ["all"]);
+    assert_eq!(reader.n_pinned().unwrap(), 3);
+    store.write(|w| w.unpin(turns[2].id())).unwrap();
+    assert!(!reader.memory(turns[2].id()).unwrap().unwrap().pinned);
+    assert_eq!(told(None), Vec::<String>::new());
+}
+
+#[test]
+fn uses_add_up_and_the_latest_are_kept() {
+    let home = Home::new();
+    let turns = [said("s", "p", 1, "a"), said("s", "p", 2, "b"), said("s", "p", 3, "c")];
+    let mut store = store_of(&home, &turns);
+    let uses = |n_recalled, n_reinforced| Uses { n_recalled, n_reinforced };
+    let mut add = |turn: &NewMemory, uses, seconds| {
+        store.write(|w| w.add_uses(&[(turn.id(), uses)], at(seconds))).unwrap();
+    };
+    add(&turns[0], uses(1, 0), 1);
+    add(&turns[1], uses(0, 1), 2);
+    add(&turns[2], uses(1, 0), 3);
+    add(&turns[2], uses(1, 0), 4);
+    let reader = store.reader().unwrap();
+    let told = || -> Vec<(String, Uses)> {
+        let used = reader.most_used("p", 9).unwrap().into_iter();
+        used.map(|used| (used.memory.text, used.uses)).collect()
+    };
+    let all = [("b".to_owned(), uses(0, 1)), ("c".into(), uses(2, 0)), ("a".into(), uses(1, 0))];
+    assert_eq!(told(), all);
+    assert!(reader.most_used("q", 9).unwrap().is_empty());
+    assert_eq!(store.write(|w| w.drop_uses(1)).unwrap(), 1);
+    assert_eq!(told(), all[..2]);
+}
