@@ -44,7 +44,7 @@ fn main() {
     println!("stored {n_turns} turns in {:.1?}", begun.elapsed());
     measure(&engine, now, "before any quiet work");
     let begun = Instant::now();
-    let done = engine.organise_now(&|| now).unwrap();
+    let done = engine.organise_now(now).unwrap();
     println!("quiet work in {:.1?}: {done:?}", begun.elapsed());
     measure(&engine, now, "after it");
 }

@@ -99,7 +99,7 @@ pub(crate) fn answer(
         "topology" => reply(engine.topology()),
         "session_start_payload" => standing::brief(engine, &given, now),
         "identity_get" => standing::identity(engine),
-        "identity_set" => standing::set_identity(engine, &given, now),
+        "identity_set" => standing::set_identity(engine, secrets, &given, now),
         "memory_pin" => standing::pin(engine, &given, now),
         "memory_unpin" => reply(engine.unpin(&given.text("id")?, now)),
         "memory_pins" => standing::pins(engine),

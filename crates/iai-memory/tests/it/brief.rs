@@ -24,7 +24,7 @@ fn store(home: &Home, turns: Vec<NewMemory>) {
 }
 
 fn organise(engine: &MemoryEngine) {
-    engine.organise_now(&now).unwrap();
+    engine.organise_now(now()).unwrap();
 }
 
 fn brief_of(home: &Home, project: Option<&str>) -> Brief {
@@ -291,7 +291,7 @@ fn what_is_recalled_often_is_told() {
     organise(&home.engine);
     let brief = brief_of(&home, Some("/w/p"));
     assert!(brief.rich_club.contains("recalled 3 times: “The staging host"), "{}", brief.markdown);
-    assert!(home.engine.organise_now(&now).unwrap().is_empty(), "nothing is counted twice");
+    assert!(home.engine.organise_now(now()).unwrap().is_empty(), "nothing is counted twice");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::parameters::Parameters;
 use super::{Failure, reply, session};
-use crate::capture::without_private;
+use crate::capture::{SecretPolicy, fit_to_keep};
 
 pub(super) fn brief(
     engine: &MemoryEngine,
@@ -24,11 +24,12 @@ pub(super) fn identity(engine: &MemoryEngine) -> Result<Value, Failure> {
 
 pub(super) fn set_identity(
     engine: &MemoryEngine,
+    secrets: &SecretPolicy,
     given: &Parameters<'_>,
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let text = given.optional_text("text")?.unwrap_or_default();
-    engine.set_identity(&without_private(&text), now)?;
+    engine.set_identity(&fit_to_keep(text, secrets), now)?;
     identity(engine)
 }
 
