@@ -1,6 +1,6 @@
 //! Commands of a shell by what they run: the program, and the subcommand of one that has them.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use iai_store::AttributeRole;
@@ -9,7 +9,7 @@ use super::harvest::Harvest;
 use super::text::words;
 
 /// Programs that do many things: the next word says which.
-static WITH_SUBCOMMANDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static WITH_SUBCOMMANDS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     words(
         "apt apt-get aws az brew bun bundle cargo composer conda deno dnf docker docker-compose \
          dotnet firebase flutter gcloud gem gh git go gradle heroku helm iai-mcp kubectl make mix \
@@ -18,7 +18,7 @@ static WITH_SUBCOMMANDS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     )
 });
 /// Programs that are a command even in the middle of a sentence.
-static ALONE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static ALONE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     words(
         "bash cat chmod chown cmake cp curl diff ffmpeg find gcc grep jest jq kill less ls mkdir \
          mv mypy mysql node ping psql pytest python python3 redis-cli rg rm rsync ruff rustc scp \
@@ -26,7 +26,7 @@ static ALONE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     )
 });
 /// Words of a shell that run nothing worth finding.
-static NOISE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static NOISE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     words(
         "alias case cd do done echo elif else esac exit export fi for function if local printf \
          read return set source then true unset while",

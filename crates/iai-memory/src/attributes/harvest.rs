@@ -1,6 +1,6 @@
 //! Gathers what was found in a memory, counts it, and keeps what it may have.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use iai_store::{AttributeRole, NewAttribute};
 
@@ -18,9 +18,9 @@ const FOUND_MAX: usize = 512;
 pub(super) struct Harvest<'a> {
     folders: [Option<&'a str>; 2],
     found: Vec<Found>,
-    places: HashMap<(AttributeRole, String), usize>,
+    places: BTreeMap<(AttributeRole, String), usize>,
     /// Identifiers in code: worth keeping only when they recur.
-    in_code: HashMap<&'a str, u32>,
+    in_code: BTreeMap<&'a str, u32>,
 }
 
 struct Found {
@@ -30,8 +30,8 @@ struct Found {
 
 impl<'a> Harvest<'a> {
     pub(super) fn new(folders: [Option<&'a str>; 2]) -> Self {
-        let places = HashMap::new();
-        Self { folders, found: Vec::new(), places, in_code: HashMap::new() }
+        let places = BTreeMap::new();
+        Self { folders, found: Vec::new(), places, in_code: BTreeMap::new() }
     }
 
     /// Notes a name as written.

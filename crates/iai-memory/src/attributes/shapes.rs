@@ -1,6 +1,6 @@
 //! Words that tell by their shape alone what they are: identifiers, files, hosts, tickets, errors.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use iai_store::AttributeRole;
@@ -11,7 +11,7 @@ const IDENTIFIER_CHARS: std::ops::RangeInclusive<usize> = 4..=64;
 const PATH_BYTES_MAX: usize = 120;
 
 /// Endings that make a word a file even without a folder.
-static EXTENSIONS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static EXTENSIONS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     words(
         "bash c cc cfg conf cpp cs css csv db go gradle graphql h hpp html ini ipynb java js json \
          jsonl jsx kt lock log lua md mdx mjs pdf php plist png proto ps1 py rb rs scss sh sql \
@@ -19,7 +19,7 @@ static EXTENSIONS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     )
 });
 /// Folders a relative path begins with.
-static ROOTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static ROOTS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     words(
         "app apps bin build components config crates dist docs etc home internal lib node_modules \
          opt packages pkg public scripts src target test tests tmp tools usr var xtask .github",
@@ -27,13 +27,13 @@ static ROOTS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 });
 const BARE_FILES: &[&str] = &["Dockerfile", "Makefile", "Gemfile", "Procfile", "Jenkinsfile"];
 /// The last label of a host that is named without `https://`.
-static TOP_LEVEL: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static TOP_LEVEL: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     words(
         "ai app be ca ch cloud co com de dev edu es eu fr gov internal io it jp lan local me net \
          nl org pl ru se tech uk us xyz",
     )
 });
-static ERRNO: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+static ERRNO: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     words(
         "EACCES EADDRINUSE EAGAIN EBADF EBUSY ECONNABORTED ECONNREFUSED ECONNRESET EEXIST \
          EHOSTUNREACH EINVAL EIO EISDIR EMFILE ENOENT ENOMEM ENOSPC ENOTDIR ENOTEMPTY ENOTFOUND \

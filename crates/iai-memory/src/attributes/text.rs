@@ -1,6 +1,6 @@
 //! Walks through a text once: prose, inline code, fenced code, commands, each read by its rules.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use iai_store::AttributeRole;
 
@@ -111,6 +111,6 @@ fn read_inline<'a>(code: &'a str, harvest: &mut Harvest<'a>) {
 }
 
 /// A list of words, written as one text.
-pub(super) fn words(text: &'static str) -> HashSet<&'static str> {
+pub(super) fn words(text: &'static str) -> BTreeSet<&'static str> {
     text.split_whitespace().collect()
 }

@@ -8,6 +8,7 @@
 mod fixture;
 
 mod attributes;
+mod events;
 mod ingest;
 mod meaning;
 mod recall;

@@ -1,6 +1,6 @@
 //! Writes what memories are about, and how formal they are. Doing it twice changes nothing.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension as _, params};
 
@@ -19,7 +19,7 @@ impl Writing<'_> {
     /// Gives memories their attributes, and returns how many were new to them. A memory that was
     /// forgotten meanwhile gets none.
     pub fn put_attributes(&self, taken: &[(MemoryNumber, Vec<NewAttribute>)]) -> Result<usize> {
-        let mut known: HashMap<&NewAttribute, AttributeNumber> = HashMap::new();
+        let mut known: BTreeMap<&NewAttribute, AttributeNumber> = BTreeMap::new();
         self.reader.run("storing attributes", |c| {
             let mut exists = c.prepare_cached(EXISTS)?;
             let (mut find, mut add) = (c.prepare_cached(FIND)?, c.prepare_cached(ADD)?);
