@@ -69,7 +69,7 @@ pub(crate) fn language_of(text: &str) -> Option<&'static str> {
 /// A language, and the letters of its script.
 type Script = (&'static str, fn(char) -> bool);
 
-/// One language for each script that has one; Cyrillic, Arabic and Han by the letters only one uses.
+/// One language for each script that has one; some are told apart by letters only one uses.
 fn by_script(text: &str, n_letters: usize) -> Option<&'static str> {
     let count = |is_one: fn(char) -> bool| text.chars().filter(|letter| is_one(*letter)).count();
     let is_mostly = |n: usize| n_letters <= n.saturating_mul(2);
