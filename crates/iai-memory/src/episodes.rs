@@ -72,13 +72,14 @@ impl MemoryEngine {
         self.load_index()?;
         let before_ms = ask.before.map_or(i64::MAX, Timestamp::as_millisecond);
         let episodes = self.read(|reader| {
-            let places = match &ask.project {
+            let places: Option<Vec<u32>> = match &ask.project {
                 Some(name) => {
                     Some(places_of(reader, name)?.into_iter().map(|(place, _)| place).collect())
                 }
                 None => None,
             };
-            let mut lived = self.with_index(|index| lived_sessions(index.catalogue(), places))?;
+            let mut lived =
+                self.with_index(|index| lived_sessions(index.catalogue(), places.as_deref()))?;
             lived.retain(|lived| lived.ended_ms < before_ms);
             lived.sort_by_key(|lived| std::cmp::Reverse((lived.ended_ms, lived.session)));
             lived.truncate(ask.limit.clamp(1, EPISODES_MAX));
@@ -89,7 +90,7 @@ impl MemoryEngine {
 }
 
 /// Looks at each session once, in memory; what consolidation adds is nobody's turn.
-fn lived_sessions(catalogue: &Catalogue, places: Option<Vec<u32>>) -> Vec<Lived> {
+fn lived_sessions(catalogue: &Catalogue, places: Option<&[u32]>) -> Vec<Lived> {
     let is_turn = |number: &MemoryNumber| {
         catalogue.entry(*number).is_some_and(|entry| {
             let is_here = places

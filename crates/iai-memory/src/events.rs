@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 
-/// Kinds that say nothing about the content of a memory.
+/// Kinds that say nothing about the content of a memory. Nothing computes a `trajectory_metric`; it
+/// may be asked for all the same, as the contract says, and there is none.
 const READABLE: &[&str] = &[
     "s4_contradiction",
     "trajectory_metric",

@@ -1,4 +1,5 @@
-//! The tools, in the order hosts see them: the twelve of the contract, then three that only read,, and what every one of them has in common.
+//! The tools, in the order hosts see them: the twelve of the contract, then three that only read.
+//! Also what every one of them has in common.
 //!
 //! A tool is data: its words, the shape of what goes in and comes out, how arguments become a call
 //! to the daemon, and how the result reads as text. One file each; no tool knows the protocol.

@@ -24,6 +24,7 @@ mod history;
 mod hooks;
 mod install;
 mod load;
+mod looking;
 mod models;
 mod protocol;
 mod secrecy;

@@ -31,6 +31,11 @@ pub(crate) fn weekday_of(word: &str) -> Option<i8> {
     place_in(&WEEKDAYS, word)
 }
 
+/// Returns every name there is, in lower case.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    MONTHS.iter().chain(&WEEKDAYS).flat_map(|names| names.split(' '))
+}
+
 fn place_in(languages: &[&str], word: &str) -> Option<i8> {
     let find = |names: &&str| names.split(' ').position(|name| name == word);
     i8::try_from(languages.iter().find_map(find)? + 1).ok()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// The beginning that is looked at: two or three sentences are enough.
-const TEXT_BYTES_MAX: usize = 1200;
+const TEXT_BYTES_MAX: usize = 600;
 /// Fewer small words than this may be a coincidence.
 const WORDS_MIN: usize = 2;
 /// Letters of a script that make a text of it, of all letters.
@@ -66,14 +66,17 @@ pub(crate) fn language_of(text: &str) -> Option<&'static str> {
     by_script(text, n_letters - n_latin)
 }
 
-/// One language for each script that has one; Cyrillic, Arabic and Han by the letters only one uses.
+/// A language, and the letters of its script.
+type Script = (&'static str, fn(char) -> bool);
+
+/// One language for each script that has one; some are told apart by letters only one uses.
 fn by_script(text: &str, n_letters: usize) -> Option<&'static str> {
     let count = |is_one: fn(char) -> bool| text.chars().filter(|letter| is_one(*letter)).count();
     let is_mostly = |n: usize| n_letters <= n.saturating_mul(2);
     if 0 < count(|c| matches!(c, '\u{3040}'..='\u{30ff}')) {
         return Some("ja");
     }
-    let scripts: [(&'static str, fn(char) -> bool); 8] = [
+    let scripts: [Script; 8] = [
         ("ko", |c| matches!(c, '\u{1100}'..='\u{11ff}' | '\u{ac00}'..='\u{d7af}')),
         ("zh", |c| matches!(c, '\u{3400}'..='\u{9fff}')),
         ("ru", |c| matches!(c, '\u{400}'..='\u{52f}')),
@@ -96,7 +99,7 @@ fn by_small_words(text: &str) -> Option<&'static str> {
     let mut counts = [0_usize; SMALL_WORDS.len()];
     let lower = text.to_lowercase();
     for word in lower.split(|letter: char| !letter.is_alphabetic()) {
-        let languages = LANGUAGES.get(word).copied().unwrap_or(0);
+        let Some(languages) = LANGUAGES.get(word).filter(|_| !word.is_empty()) else { continue };
         for (place, count) in counts.iter_mut().enumerate() {
             *count += usize::from(languages >> place & 1);
         }

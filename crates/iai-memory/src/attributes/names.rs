@@ -6,10 +6,9 @@ use std::sync::LazyLock;
 
 use iai_store::AttributeRole;
 
-use super::calendar::{month_of, weekday_of};
 use super::harvest::Harvest;
-use super::shapes;
 use super::text::words;
+use super::{calendar, shapes};
 
 /// Words of one name at most; longer runs are titles.
 const NAME_WORDS_MAX: usize = 4;
@@ -26,17 +25,36 @@ const AFTER: &[char] = &[
     ')', ']', '}', '>', '"', '\'', '”', '»', '“', '’', '*', '_', '.', ',', ';', ':', '!', '?', '…',
 ];
 
+/// What may follow the end of a sentence and is of it.
+const CLOSING: &[char] = &['*', '_', '"', '”', '»', ')'];
+
 /// Reads prose word by word, and remembers where in a sentence it is.
 pub(super) struct Names {
     /// A single word with a capital is a name in this language.
     takes_single: bool,
     /// The next word begins a sentence: its capital tells nothing.
     at_start: bool,
-    /// Inside of something set bold, or a heading: every word has a capital there.
-    is_title: bool,
+    /// Inside of something set bold: every word has a capital there.
     is_bold: bool,
-    run: Vec<String>,
-    run_at_start: bool,
+    line: Line,
+    run: Run,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Prose,
+    /// A point of a list: what it begins with is no name.
+    Point,
+    /// A heading or a row of a table: every word has a capital there.
+    Title,
+}
+
+/// Words with a capital that follow each other.
+#[derive(Default)]
+struct Run {
+    words: Vec<String>,
+    /// The first of them begins a sentence.
+    at_start: bool,
 }
 
 impl Names {
@@ -44,17 +62,20 @@ impl Names {
         Self {
             takes_single,
             at_start: true,
-            is_title: false,
             is_bold: false,
-            run: Vec::new(),
-            run_at_start: false,
+            line: Line::Prose,
+            run: Run::default(),
         }
     }
 
     pub(super) fn begin_line(&mut self, line: &str) {
         self.at_start = true;
         self.is_bold = false;
-        self.is_title = line.starts_with('#') || line.starts_with('|');
+        self.line = match line.chars().next() {
+            Some('#' | '|') => Line::Title,
+            Some(letter) if !letter.is_alphabetic() => Line::Point,
+            _ => Line::Prose,
+        };
     }
 
     pub(super) fn end_line(&mut self, harvest: &mut Harvest<'_>) {
@@ -69,6 +90,11 @@ impl Names {
     /// Reads a piece of a line.
     pub(super) fn read<'a>(&mut self, prose: &'a str, harvest: &mut Harvest<'a>) {
         for raw in prose.split_whitespace().filter(|raw| raw.len() <= WORD_BYTES_MAX) {
+            // Most words are plain, and this is most of the work.
+            if raw.bytes().all(|byte| byte.is_ascii_lowercase()) {
+                self.pass_plain(raw, harvest);
+                continue;
+            }
             self.is_bold ^= raw.starts_with("**") || raw.starts_with("__");
             self.read_word(raw, harvest);
             let is_closed =
@@ -78,9 +104,24 @@ impl Names {
         self.end_run(harvest);
     }
 
+    fn pass_plain(&mut self, word: &str, harvest: &mut Harvest<'_>) {
+        if !self.run.words.is_empty() {
+            self.see_what_is_said(word);
+            self.end_run(harvest);
+        }
+        self.at_start = false;
+    }
+
+    fn see_what_is_said(&mut self, word: &str) {
+        if self.line == Line::Prose && is_said_of_a_name(word) {
+            self.run.at_start &= self.run.words.len() != 1;
+        }
+    }
+
     fn read_word<'a>(&mut self, raw: &'a str, harvest: &mut Harvest<'a>) {
         let word = raw.trim_start_matches(BEFORE).trim_end_matches(AFTER);
-        let ends_sentence = raw.ends_with(['.', '!', '?', ':', '…', '。']);
+        let ends_sentence =
+            raw.trim_end_matches(CLOSING).ends_with(['.', '!', '?', ':', '…', '。']);
         let Some(first) = word.chars().next() else {
             // A dash or a bullet; what follows may begin anew.
             self.end_run(harvest);
@@ -95,14 +136,12 @@ impl Names {
         if raw.starts_with(['(', '[', '"', '“', '«', '„']) {
             self.end_run(harvest);
         }
-        if self.run_at_start && is_said_of_a_name(word) {
-            self.run_at_start = self.run.len() != 1;
-        }
-        if first.is_uppercase() && !self.is_title && !self.is_bold && is_wordlike(bare) {
-            if self.run.is_empty() {
-                self.run_at_start = self.at_start;
+        self.see_what_is_said(word);
+        if first.is_uppercase() && self.line != Line::Title && !self.is_bold && is_wordlike(bare) {
+            if self.run.words.is_empty() {
+                self.run.at_start = self.at_start;
             }
-            self.run.push(bare.to_owned());
+            self.run.words.push(bare.to_owned());
         } else {
             self.end_run(harvest);
         }
@@ -115,21 +154,24 @@ impl Names {
 
     /// Takes the name that ended here, if it is one.
     fn end_run(&mut self, harvest: &mut Harvest<'_>) {
-        let run = std::mem::take(&mut self.run);
-        if NAME_WORDS_MAX < run.len() {
+        if self.run.words.is_empty() {
             return;
         }
-        let (is_at_start, name) = match run.split_first() {
-            Some((first, rest)) if is_common(first) => (false, rest),
-            _ => (self.run_at_start, run.as_slice()),
+        let run = std::mem::take(&mut self.run);
+        if NAME_WORDS_MAX < run.words.len() {
+            return;
+        }
+        let (is_at_start, name) = match run.words.split_first() {
+            // "The Heron", but "in New York".
+            Some((first, rest)) if run.at_start && is_common(first) => (false, rest),
+            Some((first, rest)) if first.len() == 1 => (false, rest),
+            _ => (run.at_start, run.words.as_slice()),
         };
         if 1 < name.len() {
             harvest.add(AttributeRole::Entity, &name.join(" "));
         }
         let single = match name {
             [single] if !is_at_start => Some(single),
-            // The first word may only have the capital of its sentence.
-            [_, single] if is_at_start => Some(single),
             _ => None,
         };
         if let Some(single) = single.filter(|word| self.takes_single && is_name_alone(word)) {
@@ -140,6 +182,9 @@ impl Names {
 
 /// Takes what stands in quotation marks and is short enough for a name.
 pub(super) fn each_quoted(prose: &str, take: &mut dyn FnMut(&str)) {
+    if !prose.bytes().any(|byte| byte == b'"' || !byte.is_ascii()) {
+        return;
+    }
     for (open, close) in QUOTES {
         let mut rest = prose;
         while let Some((_, after)) = rest.split_once(open) {
@@ -170,7 +215,7 @@ fn is_worth_a_look(word: &str) -> bool {
         was_lower = byte.is_ascii_lowercase();
         is_odd || turns
     }) || word.starts_with(|c: char| c.is_ascii_uppercase())
-        && word.bytes().skip(1).next().is_some_and(|byte| byte.is_ascii_uppercase())
+        && word.as_bytes().get(1).is_some_and(u8::is_ascii_uppercase)
 }
 
 /// "Kafka is slow": what stands before is a name even at the beginning of a sentence.
@@ -192,10 +237,11 @@ fn is_name_alone(word: &str) -> bool {
 fn is_common(word: &str) -> bool {
     let lower = word.to_lowercase();
     COMMON.contains(lower.as_str())
-        || month_of(&lower).is_some()
-        || weekday_of(&lower).is_some()
+        || CALENDAR.contains(lower.as_str())
         || lower.contains(['\'', '’'])
 }
+
+static CALENDAR: LazyLock<BTreeSet<&str>> = LazyLock::new(|| calendar::names().collect());
 
 /// Words that often have a capital and are no names.
 static COMMON: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
@@ -245,7 +291,10 @@ mod tests {
         check("we moved to Berlin. Everything works", &["Berlin"]);
         check("I think I like it in May and on Monday", &[]);
         check("Kafka is slow. Everything is broken. It was Heron", &["Heron", "Kafka"]);
-        check("Deploy Kubernetes today", &["Deploy Kubernetes", "Kubernetes"]);
+        check("Deploy Kubernetes today", &["Deploy Kubernetes"]);
+        check("she is in New York", &["New York"]);
+        check("- Consistency is key", &[]);
+        check("**Care:** Regularly look at it", &[]);
         check("мы спросили Анну Петрову о сервисе", &["Анну Петрову"]);
     }
 

@@ -51,8 +51,8 @@ fn what_was_done_is_taken_from_the_provenance() {
 #[test]
 fn code_gives_commands_and_names_that_recur() {
     check(
-        "```bash\ngit rebase main\n# why\n```\n```rust\nlet once_only = retry_policy(retry_policy);\n\
-         ```\n```console\n$ make all\nmake: done\n```\n$ ls",
+        "```bash\ngit rebase main\n# why\n```\n```rust\nlet once_only = \
+         retry_policy(retry_policy);\n```\n```console\n$ make all\nmake: done\n```\n$ ls",
         &json!({}),
         &[("command", &["git rebase", "ls", "make all"]), ("entity", &["retry_policy"])],
     );

@@ -116,7 +116,8 @@ impl MemoryEngine {
 fn no_time(name: &'static str, text: &str) -> MemoryError {
     let shown: String = text.chars().take(60).collect();
     let why = format!(
-        "names no time in `{shown}`; give `last week`, `in May`, `2026-05-01..2026-05-31` or from/to"
+        "names no time in `{shown}`; give `last week`, `in May`, `2026-05-01..2026-05-31`, or \
+         from and to"
     );
     MemoryError::bad(name, why)
 }

@@ -1,9 +1,9 @@
 //! Date expressions in a cue ("last Tuesday", "vor zwei Wochen", "between May and July") as a span
 //! of days, seen from the time of asking.
 //!
-//! English, German, French, Spanish, Russian and ISO dates; days are those of UTC. A cue without any
-//! of them has no span, and nothing changes. Words that are mostly something else ("may", "march",
-//! "second", "sun") are dates only where nothing else fits.
+//! English, German, French, Spanish, Russian and ISO dates; days are those of UTC. A cue without
+//! any of them has no span, and nothing changes. Words that are mostly something else ("may",
+//! "march", "second", "sun") are dates only where nothing else fits.
 
 mod phrases;
 mod words;

@@ -1,4 +1,4 @@
-//! What memories are about: taken once, found by role; and the times and episodes they were said in.
+//! What memories are about: taken once, found by role; and when and where they were said.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ fn lived() -> Home {
         said(1, "c", assistant, days_ago(2), "the release of heron is out"),
     ];
     for turn in turns.iter_mut().filter(|turn| turn.session == "c") {
-        turn.project = Some("/work/heron".to_owned());
+        turn.project = Some("/src/heron".to_owned());
         turn.host = "other-host".to_owned();
     }
     if let Some(turn) = turns.get_mut(3) {
@@ -71,7 +71,7 @@ fn memories_are_found_by_what_they_are_about() {
     check(&home, &[("LANG", "de")], &["wir"]);
     check(&home, &[("SESSION_ID", "b")], &["The", "Kafka"]);
     check(&home, &[("PROJECT", "heron")], &["the", "wir"]);
-    check(&home, &[("WHERE", "/work/heron")], &["the", "wir"]);
+    check(&home, &[("WHERE", "/src/heron")], &["the", "wir"]);
     check(&home, &[("SOURCE", "other-host")], &["the", "wir"]);
     check(&home, &[("WHEN", "2026-11-13")], &["the", "wir"]);
     check(&home, &[("TEMPORAL_POSITION", "2026-11-01..2026-11-06")], &["The", "Kafka"]);
@@ -242,7 +242,7 @@ fn sessions_are_told_as_episodes() {
     let ids: Vec<&str> = all.iter().map(|episode| episode.session_id.as_str()).collect();
     assert_eq!(ids, ["c", "b", "a"]);
     assert_eq!((all[0].host.as_str(), all[0].n_turns), ("other-host", 2));
-    assert_eq!(all[0].project.as_deref(), Some("/work/heron"));
+    assert_eq!(all[0].project.as_deref(), Some("/src/heron"));
     assert_eq!(
         all[2].first_user.as_deref(),
         Some("we decided to use Kafka for the billing events")

@@ -12,6 +12,7 @@ mod brief;
 mod consolidation;
 mod corrections;
 mod disputes;
+mod events;
 mod ingest;
 mod knobs;
 mod meaning;

@@ -22,11 +22,11 @@ named! {
 pub const FILLER_CHARS_MAX: usize = 120;
 
 /// The number of an attribute inside the store; an attribute nobody has any more loses it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AttributeNumber(pub(crate) i64);
 
 /// An attribute as it is handed to the store.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NewAttribute {
     /// In which way it belongs to a memory.
     pub role: AttributeRole,

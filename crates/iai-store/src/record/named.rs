@@ -9,7 +9,7 @@ macro_rules! named {
         }
     ) => {
         $(#[$outer])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum $name {
             $($(#[$inner])* $variant,)+
         }

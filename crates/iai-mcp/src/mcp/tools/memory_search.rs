@@ -11,7 +11,7 @@ const LIMIT_MAX: i64 = 50;
 pub(super) const TOOL: Tool = Tool {
     name: "memory_search",
     title: "Search text",
-    description: "Use for exact words, ids or errors. Returns memories with that text, newest first.",
+    description: "Use for exact words, ids or errors. Returns what has that text, newest first.",
     effect: Effect::Reads,
     parameters: Shape { properties: parameters, required: &["text"] },
     result: Shape { properties: result, required: &["hits"] },

@@ -55,7 +55,7 @@ impl MemoryEngine {
             // Nothing is anybody's child: what hangs together is a session.
             "PARENT_ID" if lower == "root" => ("PARENT_ID", What::Column(Column::Any)),
             "PARENT_ID" => ("SESSION_ID", self.in_session(filler)?),
-            "SOURCE" | "HOST" => ("SOURCE", self.from_host(&lower)?),
+            "SOURCE" | "HOST" => ("SOURCE", self.of_host(&lower)?),
             "TOPIC" | "COMMUNITY_ID" | "INTENT" => ("TOPIC", self.of_topic(filler)?),
             "CERTAINTY" => ("CERTAINTY", column(certainty(&lower))),
             // All memories are text, and nobody measures their mood.
@@ -94,7 +94,7 @@ impl MemoryEngine {
         Ok(if_any(sessions, Column::Sessions))
     }
 
-    fn from_host(&self, host: &str) -> Result<What> {
+    fn of_host(&self, host: &str) -> Result<What> {
         let sessions = self.read(|reader| Ok(reader.sessions_of_host(host, SESSIONS_MAX)?))?;
         Ok(if_any(sessions, Column::Sessions))
     }

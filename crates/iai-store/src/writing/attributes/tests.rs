@@ -33,7 +33,7 @@ fn turn(index: u64) -> NewMemory {
         turn_index: Some(index),
         role: if index == 3 { Role::System } else { Role::User },
         tier: if index == 2 { Tier::Semantic } else { Tier::Episodic },
-        project: Some(format!("/work/{}", if index == 0 { "house" } else { "garden" })),
+        project: Some(format!("/src/{}", if index == 0 { "house" } else { "garden" })),
         cwd: None,
         turn_at: Timestamp::from_second(i64::try_from(index).unwrap()).unwrap(),
         captured_at: Timestamp::UNIX_EPOCH,
@@ -161,7 +161,7 @@ fn columns_choose_memories_newest_first_and_use_an_index() {
     let both = [Column::Said(0, 2000), Column::Places(vec![2])];
     assert_eq!(store.read().chosen(&both, 9).unwrap(), [number(3), number(2)]);
     let places = store.read().places().unwrap();
-    assert_eq!(places, [(1, "/work/house".to_owned()), (2, "/work/garden".to_owned())]);
+    assert_eq!(places, [(1, "/src/house".to_owned()), (2, "/src/garden".to_owned())]);
     assert_eq!(store.read().sessions_of_host("right", 9).unwrap(), [2]);
     assert_eq!(store.read().session_named(2).unwrap(), ("right".into(), "b".into()));
 }
