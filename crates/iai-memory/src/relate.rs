@@ -163,9 +163,9 @@ fn current_of(writing: &Writing<'_>, original: &Memory) -> Result<(MemoryNumber,
     Ok(current.unwrap_or_else(|| (number, original.clone())))
 }
 
-/// A correction stands where it was said, in the words it was said in, whatever their language. What
-/// it corrects is part of its identity, so that a return to the first wording is a new memory and
-/// no circle.
+/// A correction stands where it was said, in the words it was said in, whatever their language.
+/// What it corrects is part of its identity, so that a return to the first wording is a new memory
+/// and no circle.
 fn correction_of(
     original: &Memory,
     current: &Memory,

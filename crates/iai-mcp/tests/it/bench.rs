@@ -122,6 +122,7 @@ fn the_other_figures_are_printed() {
         (&["ingest", "--n", "100"], "import"),
         (&["hook", "--runs", "2"], "hook stop, daemon up"),
         (&["mcp", "--runs", "2"], "second recall of a session"),
+        (&["contradiction", "--sessions", "9", "--seeds", "1"], "corrected: current fact first"),
     ] {
         let words = [&["--json", "bench"], words].concat();
         let told = sandbox.json(&words);

@@ -197,6 +197,8 @@ pub(crate) fn compare(earlier: &Statement, later: &Statement) -> Comparison {
     }
 }
 
+/// So many hexadecimal digits are no word.
+const HASH_CHARS_MIN: usize = 12;
 /// Words of a text that are compared as wholes.
 const WORDS_MAX: usize = 2000;
 
@@ -382,9 +384,15 @@ fn is_name(value: &[Token]) -> bool {
         let has_mark = token.written.contains(['_', '-', '.', '@'])
             || letters.any(char::is_uppercase)
             || token.has_digit();
-        (is_capital || has_mark) && token.is_content()
+        (is_capital || has_mark) && token.is_content() && !is_hash(token)
     };
     value.iter().all(is_name)
+}
+
+/// A hash or a random id: another one is another thing, and nobody says it twice.
+fn is_hash(token: &Token) -> bool {
+    let is_hex = |letter: char| letter.is_ascii_hexdigit() || letter == '-';
+    HASH_CHARS_MIN <= token.written.len() && token.written.chars().all(is_hex)
 }
 
 fn shared<'a>(old: impl Iterator<Item = &'a Token>, new: impl Iterator<Item = &'a Token>) -> usize {
@@ -509,6 +517,10 @@ mod tests {
             ("The answer is 5", "The answer is 6"),
             ("The owner of the amber-fox code is Alice", "The owner of the pale-elk code is Alice"),
             ("I would not touch amber-fox on any day", "I would not touch pale-elk on any day"),
+            (
+                "to resume it run claude -r ad64798f-0493",
+                "to resume it run claude -r ab8c5aa0-e11b",
+            ),
             ("see issue 12 for the whole story", "see issue 13 for the whole story"),
             ("the billing port is 80 and open", "the shop port is 81 and open"),
         ] {

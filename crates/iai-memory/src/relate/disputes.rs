@@ -13,12 +13,15 @@ use serde_json::json;
 
 use super::differences::{Comparison, Slot, compare};
 use super::sentences::{Statement, statements_of};
+use super::tokens::Token;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{Advance, Due, Effects, Shift, Step};
 
 /// Memories looked at in one transaction; whoever asks waits for one of them at most.
 const MEMORIES_PER_ADVANCE: usize = 64;
+/// A longer statement than this that names nothing is not looked up.
+const SHORT_TOKENS_MAX: usize = 12;
 /// A statement is looked up by so many of its rarest words …
 const WORDS_ASKED_MAX: usize = 6;
 /// … among so many memories that have them.
@@ -100,13 +103,13 @@ impl MemoryEngine {
         if memory.role == Role::System || memory.valid_to.is_some() {
             return Ok(disputes);
         }
-        for statement in statements_of(memory) {
-            let candidates = self.candidates(number, memory, &statement)?;
+        for statement in statements_of(memory).iter().filter(|own| may_differ(own)) {
+            let candidates = self.candidates(number, memory, statement)?;
             if candidates.is_empty() {
                 continue;
             }
             let others = self.read(|reader| comparable(reader, memory, &candidates))?;
-            disputes.extend(against(number, memory, &statement, &others));
+            disputes.extend(against(number, memory, statement, &others));
         }
         Ok(disputes)
     }
@@ -137,6 +140,18 @@ impl MemoryEngine {
         let others = hits.iter().map(|hit| hit.number).filter(|other| *other != number);
         Ok(others.take(CANDIDATES_MAX).collect())
     }
+}
+
+/// Tells whether a statement is worth looking up: a short one always, a long one when it names
+/// something.
+fn may_differ(statement: &Statement) -> bool {
+    let names = |token: &Token| {
+        token.has_digit()
+            || token.is_negation()
+            || token.written.chars().any(char::is_uppercase)
+            || token.written.contains('/')
+    };
+    statement.tokens.len() <= SHORT_TOKENS_MAX || statement.tokens.iter().skip(1).any(names)
 }
 
 /// Another memory, and what it states.

@@ -6,7 +6,7 @@ use iai_store::Memory;
 use super::tokens::{Token, tokens_of};
 
 /// A longer text is a document or a log; what it states is stated elsewhere too.
-const TEXT_CHARS_MAX: usize = 4000;
+const TEXT_CHARS_MAX: usize = 2000;
 /// The statements of one memory that are looked at.
 const STATEMENTS_MAX: usize = 6;
 /// A statement has at least so many words, and at most so many.
@@ -54,6 +54,7 @@ const OPEN_WORDS: &[&str] = &[
     "would",
     "maybe",
     "perhaps",
+    "total",
     "let",
     "let's",
     "please",
@@ -69,6 +70,9 @@ const OPEN_WORDS: &[&str] = &[
     "pourquoi",
     "porque",
 ];
+
+/// Verbs behind "I" that tell what comes next.
+const PLAN_WORDS: &[&str] = &["need", "will", "am", "should"];
 
 /// One sentence that states something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,9 +155,25 @@ fn statement(sentence: &str) -> Option<Statement> {
     let tokens = tokens_of(sentence);
     let is_of_size = (TOKENS_MIN..=TOKENS_MAX).contains(&tokens.len());
     let n_numbers = tokens.iter().filter(|token| token.has_digit()).count();
-    let is_open = tokens.first().is_some_and(|first| OPEN_WORDS.contains(&first.folded.as_str()));
     let is_deed = tokens.iter().any(|token| DEED_WORDS.contains(&token.folded.as_str()));
-    (is_of_size && n_numbers <= NUMBERS_MAX && !is_open && !is_deed).then_some(Statement { tokens })
+    let is_bad = n_numbers > NUMBERS_MAX || is_deed || is_open(&tokens) || is_title(&tokens);
+    (is_of_size && !is_bad).then_some(Statement { tokens })
+}
+
+/// Asks, supposes, bids or plans.
+fn is_open(tokens: &[Token]) -> bool {
+    match tokens {
+        [first, second, ..] if first.folded == "i" => PLAN_WORDS.contains(&second.folded.as_str()),
+        [first, ..] => OPEN_WORDS.contains(&first.folded.as_str()),
+        [] => true,
+    }
+}
+
+/// Most words of a title begin with a capital.
+fn is_title(tokens: &[Token]) -> bool {
+    let is_capital = |token: &&Token| token.written.starts_with(char::is_uppercase);
+    let n_capitals = tokens.iter().filter(is_capital).count();
+    2 < n_capitals && tokens.len() < n_capitals * 2
 }
 
 #[cfg(test)]
@@ -196,6 +216,8 @@ mod tests {
             "at the module main line 80 of it",
             "| the port | of billing | is 8080 |",
             "let port_of_billing = 8080; // the port",
+            "I need to add the flag to runEnable",
+            "**Pepper and Onion Chicken Tacos**",
             "1 2 3 4 5 6 7 8",
         ] {
             check(text, &[]);

@@ -29,8 +29,8 @@ impl Writing<'_> {
         })
     }
 
-    /// Says that somebody was told about a dispute. What was said later often stands against several
-    /// earlier memories that all say the same: that is one thing to tell.
+    /// Says that somebody was told about a dispute. What was said later often stands against
+    /// several earlier memories that all say the same: that is one thing to tell.
     pub fn note_hinted(&self, dispute: &Dispute, now: Timestamp) -> Result<()> {
         self.reader.run("noting a hint", |c| {
             c.prepare_cached(
