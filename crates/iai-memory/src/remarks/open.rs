@@ -109,20 +109,20 @@ const PUT_OFF: &str = "\
      continue … tomorrow|continue … later|continue … next time|continue … monday|\
      tomorrow … continue|pick this up|pick it up … tomorrow|pick up … tomorrow|to be continued|\
      resume … tomorrow|tomorrow we need|tomorrow we will|tomorrow we'll|tomorrow i|\
-     tomorrow let's|next time we|next time let's|we still need to|i still need to|\
-     still have to|still to do|remind me to|leave … for tomorrow|morgen … weiter|\
-     morgen machen wir|beim nächsten mal|müssen wir noch|wir müssen noch|продолжим|\
-     завтра … продолж*|в следующий раз|ещё нужно|еще нужно|on continue demain|on reprend|\
-     la prochaine fois|il reste à|seguimos mañana|continuamos mañana|mañana seguimos|\
-     queda pendiente|la próxima vez";
+     tomorrow let's|next time we|next time let's|we still need to|i still need to|still have to|\
+     still to do|remind me to|leave … for tomorrow|morgen … weiter|morgen machen wir|\
+     beim nächsten mal|müssen wir noch|wir müssen noch|продолжим|завтра … продолж*|\
+     в следующий раз|ещё нужно|еще нужно|on continue demain|on reprend|la prochaine fois|\
+     il reste à|seguimos mañana|continuamos mañana|mañana seguimos|queda pendiente|\
+     la próxima vez";
 
 const DONE: &str = "don't|do not|no need|nicht nötig|не нужно|pas besoin";
 
 /// How sentences begin that only tell something.
 const TELLING: &str = "\
      i|i'm|i've|i'll|we|we've|we're|we'll|you|he|she|it|it's|its|they|that|that's|this|the|a|an|\
-     there|my|our|your|yes|no|ok|okay|decided|decision|agreed|always|never|remember|note|ich|wir|\
-     es|das|die|der|ja|nein|я|мы|это|он|она|да|нет|je|on|nous|c'est|le|la|les|il|oui|non|yo|\
+     there|my|our|your|yes|no|ok|okay|decided|decision|agreed|always|never|remember|note|ich|\
+     wir|es|das|die|der|ja|nein|я|мы|это|он|она|да|нет|je|on|nous|c'est|le|la|les|il|oui|non|yo|\
      nosotros|es|el|los|las|sí";
 
 const WISHING: &str = "\
@@ -146,8 +146,8 @@ const FACTS: &str = "\
 
 /// What makes a question courtesy rather than a need.
 const COURTEOUS: &str = "\
-     you|your|you're|you'd|mate|next|mind|sound|feel|thoughts|anything|something|du|dir|sie|ihnen|\
-     вы|вам|ты|тебе|tu|te|vous|autre|usted|te|algo";
+     you|your|you're|you'd|mate|next|mind|sound|feel|thoughts|anything|something|du|dir|sie|\
+     ihnen|вы|вам|ты|тебе|tu|te|vous|autre|usted|te|algo";
 
 #[cfg(test)]
 mod tests;

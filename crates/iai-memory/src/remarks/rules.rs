@@ -99,13 +99,12 @@ const REMEMBER: &str = "\
 
 /// Openings that say by themselves that something is wished for good.
 const WISHES: &str = "\
-     i prefer|i always want|i never want|\
-     i want you to always|i want you to never|i like it when|i don't like it when|\
-     i hate it when|my preference is|from now on|going forward|don't ever|do not ever|\
-     remember that|our convention is|the convention here is|\
-     the rule here is|as a rule|ich bevorzuge|mir ist lieber|ab jetzt|ab sofort|in zukunft|\
-     merk dir dass|merke dir dass|bitte immer|bitte nie|bitte niemals|я предпочитаю|\
-     мне больше нравится|впредь|с этого момента|отныне|запомни|je préfère|\
+     i prefer|i always want|i never want|i want you to always|i want you to never|\
+     i like it when|i don't like it when|i hate it when|my preference is|from now on|\
+     going forward|don't ever|do not ever|remember that|our convention is|\
+     the convention here is|the rule here is|as a rule|ich bevorzuge|mir ist lieber|ab jetzt|\
+     ab sofort|in zukunft|merk dir dass|merke dir dass|bitte immer|bitte nie|bitte niemals|\
+     я предпочитаю|мне больше нравится|впредь|с этого момента|отныне|запомни|je préfère|\
      à partir de maintenant|dorénavant|désormais|retiens que|prefiero|yo prefiero|\
      a partir de ahora|de ahora en adelante|recuerda que";
 
@@ -143,25 +142,26 @@ const CONTRASTING: [&str; 4] = [", not ", ", nicht ", ", no ", ", pas "];
 
 /// What makes a sentence a thought rather than a decision, wherever it stands.
 const UNDECIDED: &str = "\
-     haven't|have not|hasn't|has not|not decided|yet to|undecided|maybe|perhaps|probably|noch nicht|\
-     vielleicht|ещё не|еще не|может|возможно|peut être|pas encore|quizás|tal vez|todavía";
+     haven't|have not|hasn't|has not|not decided|yet to|undecided|maybe|perhaps|probably|\
+     noch nicht|vielleicht|ещё не|еще не|может|возможно|peut être|pas encore|quizás|tal vez|\
+     todavía";
 
 /// What does so when the decision comes after it.
 const UNREAL: &str = "\
-     if|unless|whether|could|might|would|should|suppose|imagine|didn't|never|wish|ob|falls|\
-     wenn|nicht|если|не|ли|si|pas|no|nunca";
+     if|unless|whether|could|might|would|should|suppose|imagine|didn't|never|wish|ob|falls|wenn|\
+     nicht|если|не|ли|si|pas|no|nunca";
 
 /// Words that may lead to a decision; behind others it is only told of: "the plan we agreed on".
 const LEADING: &str = "\
-     then|finally|today|yesterday|because|therefore|now|dann|also|gestern|heute|тогда|сегодня|donc|\
-     finalement|entonces|hoy|ayer";
+     then|finally|today|yesterday|because|therefore|now|dann|also|gestern|heute|тогда|сегодня|\
+     donc|finalement|entonces|hoy|ayer";
 
 /// Says of a decision, whoever says it.
 const DECIDED: &str = "\
-     we decided|we've decided|we have decided|we finally decided|it was decided that|it was decided to|\
-     team decided|we agreed|we've agreed|we have agreed|we settled on|we've settled on|\
-     we'll go with|we will go with|we're going with|we are going with|we're switching to|\
-     we are switching to|we'll stick with|wir haben … entschieden|\
+     we decided|we've decided|we have decided|we finally decided|it was decided that|\
+     it was decided to|team decided|we agreed|we've agreed|we have agreed|we settled on|\
+     we've settled on|we'll go with|we will go with|we're going with|we are going with|\
+     we're switching to|we are switching to|we'll stick with|wir haben … entschieden|\
      wir haben … beschlossen|wir haben … vereinbart|wir bleiben bei|мы решили|договорились|\
      остановились на|решено|on a décidé|nous avons décidé|c'est décidé|on part sur|on reste sur|\
      decidimos|hemos decidido|hemos acordado|acordamos|nos quedamos con";
@@ -173,11 +173,11 @@ const DECISION_OPENINGS: &str = "\
 /// An assistant says these of its next step, a user of the project.
 const USER_DECIDED: &str = "\
      let's use|let's go with|let us use|let us go with|let's stick with|let's switch to|\
-     we'll use|we will use|i decided|i've decided|i have decided|\
-     i'm going with|i'll go with|we're moving to|we are moving to|lass uns … nehmen|\
-     lass uns … verwenden|lass uns … nutzen|wir nehmen|ich habe mich … entschieden|\
-     будем использовать|давай использовать|давайте использовать|переходим на|on va utiliser|\
-     nous allons utiliser|utilisons|vamos a usar|vamos con|usaremos|going with|go with|nehmen wir|берём|usemos";
+     we'll use|we will use|i decided|i've decided|i have decided|i'm going with|i'll go with|\
+     we're moving to|we are moving to|lass uns … nehmen|lass uns … verwenden|lass uns … nutzen|\
+     wir nehmen|ich habe mich … entschieden|будем использовать|давай использовать|\
+     давайте использовать|переходим на|on va utiliser|nous allons utiliser|utilisons|\
+     vamos a usar|vamos con|usaremos|going with|go with|nehmen wir|берём|usemos";
 
 /// What stands before a colon and a decision.
 const LABELS: &str = "decision|final decision|entscheidung|решение|décision|decisión";
