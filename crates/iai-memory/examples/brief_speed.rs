@@ -1,4 +1,6 @@
-//! How long a brief takes in a large store: `cargo run --release -p iai-memory --example brief_speed -- 100000`.
+//! How long a brief takes in a large store:
+//! `cargo run --release -p iai-memory --example brief_speed -- 100000`.
+
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -77,7 +79,7 @@ fn worked_ms() -> f64 {
 /// Half of all turns are the first project's; every seventh turn remarks something.
 fn turn(n: u64, n_turns: u64, now: Timestamp) -> NewMemory {
     let session = n / SESSION_TURNS;
-    let project = if session % 2 == 0 { 0 } else { session % PROJECTS };
+    let project = if session.is_multiple_of(2) { 0 } else { session % PROJECTS };
     let minutes = i64::try_from(2 * (n_turns - n)).unwrap();
     let text = match n % 14 {
         0 => format!("Always check valve number {} before you open the gate.", n % 97),
@@ -92,7 +94,7 @@ fn turn(n: u64, n_turns: u64, now: Timestamp) -> NewMemory {
         session: format!("session-{session}"),
         turn_uuid: None,
         turn_index: Some(n % SESSION_TURNS),
-        role: if n % 2 == 0 { Role::User } else { Role::Assistant },
+        role: if n.is_multiple_of(2) { Role::User } else { Role::Assistant },
         tier: Tier::Episodic,
         project: Some(format!("/w/project-{project}")),
         cwd: Some(format!("/w/project-{project}/{}", session % 5)),

@@ -79,6 +79,7 @@ mod tests {
         let plain = folder.path().join("plain");
         fs::create_dir(&plain).unwrap();
         assert_eq!(project_of(&plain), plain.to_string_lossy());
+        assert_eq!(project_of(&plain.join("")), plain.to_string_lossy(), "a slash at its end");
         assert_eq!(project_of(Path::new("/no/such/folder")), "/no/such/folder");
     }
 

@@ -77,14 +77,13 @@ fn is_request(sentence: &str) -> bool {
     REQUEST_WORDS_MIN <= wording.len() && !is_telling && !wording.has_any(FAREWELLS)
 }
 
-/// An offer to do more is politeness, a question with a choice is not.
+/// A choice to be made or a fact to be told; offers and "what next?" are politeness.
 fn is_real_question(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
-    let is_offer = wording.has_any(OFFERS) || wording.begins_any(OFFER_OPENINGS);
-    wording.is_question
-        && (!is_offer || wording.has_any("or|oder|или|ou|o"))
-        && !wording.has_any(EMPTY_OFFERS)
-        && REQUEST_WORDS_MIN <= wording.len()
+    let is_choice = wording.begins_any(CHOICES) && wording.has_any("or|oder|или|ou|o");
+    let is_about_a_fact = wording.begins_any(FACTS) && !wording.has_any(COURTEOUS);
+    let is_long_enough = REQUEST_WORDS_MIN <= wording.len();
+    wording.is_question && is_long_enough && (is_choice || is_about_a_fact)
 }
 
 fn puts_off(sentence: &str, role: Role) -> bool {
@@ -110,20 +109,20 @@ const PUT_OFF: &str = "\
      continue … tomorrow|continue … later|continue … next time|continue … monday|\
      tomorrow … continue|pick this up|pick it up … tomorrow|pick up … tomorrow|to be continued|\
      resume … tomorrow|tomorrow we need|tomorrow we will|tomorrow we'll|tomorrow i|\
-     tomorrow let's|next time we|next time let's|next session|we still need to|i still need to|\
-     still have to|still to do|remind me to|leave … for tomorrow|morgen … weiter|\
-     morgen machen wir|beim nächsten mal|müssen wir noch|wir müssen noch|продолжим|\
-     завтра … продолж*|в следующий раз|ещё нужно|еще нужно|on continue demain|on reprend|\
-     la prochaine fois|il reste à|seguimos mañana|continuamos mañana|mañana seguimos|\
-     queda pendiente|la próxima vez";
+     tomorrow let's|next time we|next time let's|we still need to|i still need to|still have to|\
+     still to do|remind me to|leave … for tomorrow|morgen … weiter|morgen machen wir|\
+     beim nächsten mal|müssen wir noch|wir müssen noch|продолжим|завтра … продолж*|\
+     в следующий раз|ещё нужно|еще нужно|on continue demain|on reprend|la prochaine fois|\
+     il reste à|seguimos mañana|continuamos mañana|mañana seguimos|queda pendiente|\
+     la próxima vez";
 
 const DONE: &str = "don't|do not|no need|nicht nötig|не нужно|pas besoin";
 
 /// How sentences begin that only tell something.
 const TELLING: &str = "\
      i|i'm|i've|i'll|we|we've|we're|we'll|you|he|she|it|it's|its|they|that|that's|this|the|a|an|\
-     there|my|our|your|yes|no|ok|okay|decided|decision|agreed|always|never|remember|note|ich|wir|\
-     es|das|die|der|ja|nein|я|мы|это|он|она|да|нет|je|on|nous|c'est|le|la|les|il|oui|non|yo|\
+     there|my|our|your|yes|no|ok|okay|decided|decision|agreed|always|never|remember|note|ich|\
+     wir|es|das|die|der|ja|nein|я|мы|это|он|она|да|нет|je|on|nous|c'est|le|la|les|il|oui|non|yo|\
      nosotros|es|el|los|las|sí";
 
 const WISHING: &str = "\
@@ -135,16 +134,20 @@ const FAREWELLS: &str = "\
      looks good|lgtm|never mind|nevermind|danke|tschüss|спасибо|пока|merci|au revoir|gracias|\
      adiós";
 
-const OFFERS: &str = "want me to|like me to|let me know|need anything";
+/// How a question begins that leaves the user a choice.
+const CHOICES: &str = "\
+     should i|shall i|should we|want me to|do you want me to|soll ich|sollen wir|мне|dois je|\
+     debo|quieres que";
 
-const OFFER_OPENINGS: &str = "\
-     shall i|should i|do you want|would you like|want|soll ich|möchtest du|хотите|хочешь|\
-     voulez vous|veux tu|souhaitez vous|quieres|desea";
+/// How a question begins that only the user can answer.
+const FACTS: &str = "\
+     which|what|where|who|when|how many|how much|is|are|welche|welcher|welches|was|wo|wer|wann|\
+     какой|какая|какие|где|кто|когда|сколько|quel|quelle|où|qui|quand|cuál|qué|dónde|quién";
 
-const EMPTY_OFFERS: &str = "\
-     anything else|something else|does that help|does this help|does that make sense|\
-     how can i help|how does that|how does this|sounds good|noch etwas|что нибудь ещё|\
-     autre chose|algo más";
+/// What makes a question courtesy rather than a need.
+const COURTEOUS: &str = "\
+     you|your|you're|you'd|mate|next|mind|sound|feel|thoughts|anything|something|du|dir|sie|\
+     ihnen|вы|вам|ты|тебе|tu|te|vous|autre|usted|te|algo";
 
 #[cfg(test)]
 mod tests;

@@ -18,7 +18,7 @@ pub(crate) enum Speaker {
 /// Tells whether the user says how they want things to be done from now on.
 pub(crate) fn is_preference(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
-    if wording.is_question || !WORDS.contains(&wording.len()) {
+    if wording.is_question || !WORDS.contains(&wording.len()) || is_like_code(sentence) {
         return false;
     }
     let wording = wording.without_lead_in(LEAD_INS);
@@ -38,20 +38,39 @@ pub(crate) fn is_decision(sentence: &str, speaker: Speaker) -> bool {
     if wording.is_question || !WORDS.contains(&wording.len()) || wording.has_any(UNDECIDED) {
         return false;
     }
+    if is_labelled(sentence) {
+        return !wording.has_any("whether|tbd|open");
+    }
     let wording = wording.without_lead_in(LEAD_INS);
     let is_told = |pattern: &str| {
         wording.find(pattern).is_some_and(|(at, _)| {
             let mut before = wording.words().take(at);
-            let is_reported = at.checked_sub(1).and_then(|at| wording.word(at));
-            !is_reported.is_some_and(|word| is_one_of(word, REPORTING))
+            let leading = at.checked_sub(1).and_then(|at| wording.word(at));
+            leading.is_none_or(|word| is_one_of(word, LEADING) || is_one_of(word, LEAD_INS))
                 && !before.any(|word| is_one_of(word, UNREAL))
         })
     };
-    let is_the_users = USER_DECIDED.split('|').any(is_told) || wording.begins_any(USER_OPENINGS);
+    let is_the_users = wording.begins_any(USER_DECIDED) && !wording.has_any(POINTING);
     DECIDED.split('|').any(is_told)
         || wording.begins_any(DECISION_OPENINGS)
         || is_resolved_to_act(&wording)
         || speaker == Speaker::User && is_the_users
+}
+
+/// Tells whether a sentence is called a decision by who says it: "Decision: …".
+fn is_labelled(sentence: &str) -> bool {
+    let lower = sentence.trim_start_matches('*').to_lowercase();
+    LABELS.split('|').any(|label| {
+        lower.strip_prefix(label).is_some_and(|rest| rest.trim_start_matches('*').starts_with(':'))
+    })
+}
+
+/// Tells whether a sentence is about a line of code rather than about work: a call, a path of
+/// modules, a comment, an arrow.
+fn is_like_code(sentence: &str) -> bool {
+    let is_call = |pair: (char, char)| pair.0.is_alphanumeric() && matches!(pair.1, '(' | '[');
+    sentence.chars().zip(sentence.chars().skip(1)).any(is_call)
+        || ["→", "::", "//", " = "].iter().any(|mark| sentence.contains(mark))
 }
 
 /// Tells whether somebody asks that this be remembered.
@@ -80,13 +99,12 @@ const REMEMBER: &str = "\
 
 /// Openings that say by themselves that something is wished for good.
 const WISHES: &str = "\
-     i prefer|i'd prefer|i would prefer|i'd rather|i would rather|i always want|i never want|\
-     i want you to always|i want you to never|i like it when|i don't like it when|\
-     i hate it when|my preference is|from now on|going forward|don't ever|do not ever|\
-     remember that|remember to|keep in mind that|our convention is|the convention here is|\
-     the rule here is|as a rule|ich bevorzuge|mir ist lieber|ab jetzt|ab sofort|in zukunft|\
-     merk dir dass|merke dir dass|bitte immer|bitte nie|bitte niemals|я предпочитаю|\
-     мне больше нравится|впредь|с этого момента|отныне|запомни|je préfère|\
+     i prefer|i always want|i never want|i want you to always|i want you to never|\
+     i like it when|i don't like it when|i hate it when|my preference is|from now on|\
+     going forward|don't ever|do not ever|remember that|our convention is|\
+     the convention here is|the rule here is|as a rule|ich bevorzuge|mir ist lieber|ab jetzt|\
+     ab sofort|in zukunft|merk dir dass|merke dir dass|bitte immer|bitte nie|bitte niemals|\
+     я предпочитаю|мне больше нравится|впредь|с этого момента|отныне|запомни|je préfère|\
      à partir de maintenant|dorénavant|désormais|retiens que|prefiero|yo prefiero|\
      a partir de ahora|de ahora en adelante|recuerda que";
 
@@ -124,43 +142,50 @@ const CONTRASTING: [&str; 4] = [", not ", ", nicht ", ", no ", ", pas "];
 
 /// What makes a sentence a thought rather than a decision, wherever it stands.
 const UNDECIDED: &str = "\
-     haven't|have not|hasn't|has not|not decided|yet to|undecided|maybe|perhaps|probably|noch nicht|\
-     vielleicht|ещё не|еще не|может|возможно|peut être|pas encore|quizás|tal vez|todavía";
+     haven't|have not|hasn't|has not|not decided|yet to|undecided|maybe|perhaps|probably|\
+     noch nicht|vielleicht|ещё не|еще не|может|возможно|peut être|pas encore|quizás|tal vez|\
+     todavía";
 
 /// What does so when the decision comes after it.
 const UNREAL: &str = "\
-     if|unless|whether|could|might|would|should|suppose|imagine|didn't|never|wish|ob|falls|\
-     wenn|nicht|если|не|ли|si|pas|no|nunca";
+     if|unless|whether|could|might|would|should|suppose|imagine|didn't|never|wish|ob|falls|wenn|\
+     nicht|если|не|ли|si|pas|no|nunca";
 
-/// Words before a decision that only tell of it: "what we agreed".
-const REPORTING: &str = "\
-     what|why|how|when|once|until|before|after|since|as|where|which|remind|was|wie|что|как|\
-     ce|lo";
+/// Words that may lead to a decision; behind others it is only told of: "the plan we agreed on".
+const LEADING: &str = "\
+     then|finally|today|yesterday|because|therefore|now|dann|also|gestern|heute|тогда|сегодня|\
+     donc|finalement|entonces|hoy|ayer";
 
 /// Says of a decision, whoever says it.
 const DECIDED: &str = "\
-     we decided|we've decided|we have decided|we finally decided|it was decided|it's decided|\
-     team decided|we agreed|we've agreed|we have agreed|we settled on|we've settled on|\
-     we'll go with|we will go with|we're going with|we are going with|we're switching to|\
-     we are switching to|we'll stick with|final decision|wir haben … entschieden|\
+     we decided|we've decided|we have decided|we finally decided|it was decided that|\
+     it was decided to|team decided|we agreed|we've agreed|we have agreed|we settled on|\
+     we've settled on|we'll go with|we will go with|we're going with|we are going with|\
+     we're switching to|we are switching to|we'll stick with|wir haben … entschieden|\
      wir haben … beschlossen|wir haben … vereinbart|wir bleiben bei|мы решили|договорились|\
      остановились на|решено|on a décidé|nous avons décidé|c'est décidé|on part sur|on reste sur|\
      decidimos|hemos decidido|hemos acordado|acordamos|nos quedamos con";
 
 const DECISION_OPENINGS: &str = "\
-     decided to|decided on|decided against|decision|agreed on|agreed to|agreed that|settled on|\
+     decided to|decided on|decided against|agreed on|agreed to|agreed that|settled on|\
      entscheidung|beschlossen|решение|décision|decisión";
 
 /// An assistant says these of its next step, a user of the project.
 const USER_DECIDED: &str = "\
      let's use|let's go with|let us use|let us go with|let's stick with|let's switch to|\
-     let's keep|we'll use|we will use|we'll keep|i decided|i've decided|i have decided|\
-     i'm going with|i'll go with|we're moving to|we are moving to|lass uns … nehmen|\
-     lass uns … verwenden|lass uns … nutzen|wir nehmen|ich habe mich … entschieden|\
-     будем использовать|давай использовать|давайте использовать|переходим на|on va utiliser|\
-     nous allons utiliser|utilisons|vamos a usar|vamos con|usaremos";
+     we'll use|we will use|i decided|i've decided|i have decided|i'm going with|i'll go with|\
+     we're moving to|we are moving to|lass uns … nehmen|lass uns … verwenden|lass uns … nutzen|\
+     wir nehmen|ich habe mich … entschieden|будем использовать|давай использовать|\
+     давайте использовать|переходим на|on va utiliser|nous allons utiliser|utilisons|\
+     vamos a usar|vamos con|usaremos|going with|go with|nehmen wir|берём|usemos";
 
-const USER_OPENINGS: &str = "going with|go with|nehmen wir|берём|usemos";
+/// What stands before a colon and a decision.
+const LABELS: &str = "decision|final decision|entscheidung|решение|décision|decisión";
+
+/// Without what was said before, nobody knows what "that one" is.
+const POINTING: &str = "\
+     option|options|that one|this one|these|those|with that|with this|with it|with a|with b|\
+     use that|use this|use it|for now";
 
 /// "решили задачу" is a problem solved, "решили перейти" a decision.
 fn is_resolved_to_act(wording: &Wording) -> bool {

@@ -54,7 +54,7 @@ fn heron() -> Home {
             5,
             &[
                 "The importer books some payments twice, why is that?",
-                "The bank repeats the last day in each file. A unique key on the reference fixes it.",
+                "The bank repeats the last day in each file. A unique key fixes it.",
                 "Let's use the bank reference as the key.",
                 "Added, with a migration and a test.",
                 "TODO: rotate the signing key of the webhook.",

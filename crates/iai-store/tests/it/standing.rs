@@ -7,7 +7,7 @@ use crate::fixture::{Home, at, insert, kind, turn};
 fn said(session: &str, project: &str, index: u64, text: &str) -> NewMemory {
     NewMemory {
         project: Some(project.to_owned()),
-        cwd: Some(format!("/work/{project}/{index}")),
+        cwd: Some(format!("/{project}/{index}")),
         ..turn(session, index, text)
     }
 }

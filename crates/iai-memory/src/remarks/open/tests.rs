@@ -83,6 +83,10 @@ fn what_was_finished_is_not_told() {
         "Would you like me to add tests as well?",
         "Is there anything else I can do?",
         "Shall I go on with that?",
+        "What would you like to focus on next?",
+        "Which approach would you prefer?",
+        "Would you like me to read the files, or look at one issue?",
+        "How does that sound to everybody?",
         "The next release is on Tuesday.",
         "I will continue tomorrow's entry below.",
     ] {
