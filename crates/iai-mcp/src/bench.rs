@@ -4,6 +4,7 @@
 //! user's memory is never touched. Printing is left to the command line.
 
 mod chance;
+mod corpus;
 mod dataset;
 mod disguise;
 mod figures;
