@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use iai_store::{
-    LexicalQuery, Limits, LinkKind, Memory, MemoryId, MemoryNumber, Reader, Scope, Tier,
-    contains_phrase,
+    Catalogue, DenseHit, LexicalQuery, Limits, LinkKind, Memory, MemoryId, MemoryNumber, Question,
+    Reader, Scope, Tier, contains_phrase,
 };
 
 use super::RecallAsk;
@@ -14,7 +14,7 @@ use super::cue::{Cue, CueMode};
 use super::rank::{self, Ranked};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
-use crate::meaning::{Nearest, NearestAsk};
+use crate::meaning::Meaning;
 
 /// The best of each lane that are looked at; more changed no answer on the development sets.
 const LANE_MAX: usize = 64;
@@ -87,34 +87,20 @@ pub(crate) fn find(
     let phrased = with_phrase(engine, reader, cue, &scope)?;
     let is_second_best = !cue.phrases.is_empty() && phrased.is_empty();
     let query = LexicalQuery { words: cue.terms.clone(), phrases: Vec::new() };
-    let (numbers, nearest) = if phrased.is_empty() {
-        let lexical = engine.with_index(|index| index.search(&query, &scope, LANE_MAX))?;
-        let ask = NearestAsk { reader, scope: &scope, limits: LIMITS };
+    let vector = match phrased.as_slice() {
         // A model that fails leaves the words; its trouble is told by `status`.
-        let nearest = match engine.nearest(&cue.text, &ask) {
+        [] => match engine.embed_cue(&cue.text) {
             Err(MemoryError::Embed(_)) => None,
-            found => found?,
-        };
-        let near =
-            nearest.iter().flat_map(|nearest| nearest.hits.iter().map(|(number, _)| *number));
-        (lexical.iter().map(|hit| hit.number).chain(near).collect(), nearest)
-    } else {
-        (phrased, None)
+            embedded => embedded?,
+        },
+        _ => None,
     };
-    let embedding = nearest.as_ref().map_or(Duration::ZERO, |nearest| nearest.embedding);
-    let has_model = nearest.is_some() || !cue.phrases.is_empty() && !is_second_best;
-    let mut evidence = words_of(engine, &query, numbers)?;
-    let mut scale = Scale {
-        bm25_best: evidence.values().map(|evidence| evidence.bm25).fold(0.0, f32::max),
-        information: engine.with_index(|index| index.information(&query))?,
-        cosines: None,
-    };
-    if let Some(nearest) = nearest {
-        add_cosines(engine, reader, &nearest, &mut evidence)?;
-        scale.cosines = Some((nearest.mean, nearest.deviation));
-    }
-    keep_promising(&mut evidence, &scale);
-    add_scenes(engine, &query, &scope, &mut evidence)?;
+    let (evidence, scale) = engine.with_lanes(reader, vector.as_ref(), |meaning, index| {
+        Lanes { question: index.ask(&query), catalogue: index.catalogue(), meaning, scope: &scope }
+            .gather(phrased)
+    })?;
+    let has_model = scale.cosines.is_some() || !cue.phrases.is_empty() && !is_second_best;
+    let embedding = vector.map_or(Duration::ZERO, |vector| vector.took);
     Ok(Found { evidence, scale, is_second_best, has_model, embedding })
 }
 
@@ -150,19 +136,49 @@ fn with_phrase(
     Ok(having.map(|(number, _)| number).collect())
 }
 
-/// Looks up words, session and time of each memory, without reading it.
-fn words_of(
-    engine: &MemoryEngine,
-    query: &LexicalQuery,
-    mut numbers: Vec<MemoryNumber>,
-) -> Result<BTreeMap<MemoryNumber, Evidence>> {
-    numbers.sort_unstable();
-    numbers.dedup();
-    engine.with_index(|index| {
-        let catalogue = index.catalogue();
-        let scores = index.scores(query, &numbers);
+/// Both lanes at one moment, and what they are asked.
+struct Lanes<'a> {
+    question: Question<'a>,
+    catalogue: &'a Catalogue,
+    /// `None` where there is no model, or quoted words make it needless.
+    meaning: Option<&'a Meaning<'a>>,
+    scope: &'a Scope,
+}
+
+impl Lanes<'_> {
+    /// Gathers what speaks for the best of each lane, or for those that have the quoted words.
+    fn gather(
+        &self,
+        phrased: Vec<MemoryNumber>,
+    ) -> Result<(BTreeMap<MemoryNumber, Evidence>, Scale)> {
+        let mut scale = Scale { information: self.question.information(), ..Scale::default() };
+        let (mut numbers, mut near) = (phrased, Vec::new());
+        if numbers.is_empty() {
+            let hits = self.question.search(self.scope, LANE_MAX);
+            numbers.extend(hits.iter().map(|hit| hit.number));
+            if let Some(meaning) = self.meaning {
+                let found = meaning.nearest(self.scope.admits(self.catalogue), LIMITS)?;
+                numbers.extend(found.hits.iter().map(|hit| hit.number));
+                near = found.hits;
+                scale.cosines = Some((found.mean, found.deviation));
+            }
+        }
+        let mut evidence = self.words_of(numbers);
+        let scores = evidence.values().map(|evidence| evidence.bm25);
+        scale.bm25_best = scores.fold(0.0, f32::max);
+        self.add_cosines(&near, &mut evidence)?;
+        keep_promising(&mut evidence, &scale);
+        self.add_scenes(&mut evidence);
+        Ok((evidence, scale))
+    }
+
+    /// Looks up words, session and time of each memory, without reading it.
+    fn words_of(&self, mut numbers: Vec<MemoryNumber>) -> BTreeMap<MemoryNumber, Evidence> {
+        numbers.sort_unstable();
+        numbers.dedup();
+        let scores = self.question.scores(&numbers);
         let known = numbers.iter().zip(scores).filter_map(|(number, bm25)| {
-            let entry = catalogue.entry(*number)?;
+            let entry = self.catalogue.entry(*number)?;
             let evidence = Evidence {
                 bm25,
                 scene: 0.0,
@@ -170,35 +186,45 @@ fn words_of(
                 cosine: None,
                 session: entry.session,
                 turn_at_ms: entry.turn_at_ms,
-                ended_at_ms: catalogue.ended_at_ms(*number),
+                ended_at_ms: self.catalogue.ended_at_ms(*number),
             };
             Some((*number, evidence))
         });
         known.collect()
-    })
-}
+    }
 
-/// Adds the cosines: those the meaning lane found, and those of what only the words found.
-fn add_cosines(
-    engine: &MemoryEngine,
-    reader: &Reader,
-    nearest: &Nearest,
-    evidence: &mut BTreeMap<MemoryNumber, Evidence>,
-) -> Result<()> {
-    for (number, cosine) in &nearest.hits {
-        if let Some(evidence) = evidence.get_mut(number) {
-            evidence.cosine = Some(*cosine);
+    /// Adds the cosines: those the meaning lane found, and those of what only the words found.
+    fn add_cosines(
+        &self,
+        near: &[DenseHit],
+        evidence: &mut BTreeMap<MemoryNumber, Evidence>,
+    ) -> Result<()> {
+        let Some(meaning) = self.meaning else { return Ok(()) };
+        for hit in near {
+            if let Some(evidence) = evidence.get_mut(&hit.number) {
+                evidence.cosine = Some(hit.cosine);
+            }
+        }
+        let without = evidence.iter().filter(|(_, evidence)| evidence.cosine.is_none());
+        let numbers: Vec<MemoryNumber> = without.map(|(number, _)| *number).collect();
+        for (number, cosine) in numbers.iter().zip(meaning.cosines(&numbers)?) {
+            if let Some(evidence) = evidence.get_mut(number) {
+                evidence.cosine = cosine;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_scenes(&self, evidence: &mut BTreeMap<MemoryNumber, Evidence>) {
+        let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
+        let scenes = self.question.scene_scores(self.scope, &numbers, SCENE_REACH);
+        let coverage = self.question.coverage(&numbers);
+        for (evidence, (scene, coverage)) in evidence.values_mut().zip(scenes.iter().zip(coverage))
+        {
+            evidence.scene = *scene;
+            evidence.coverage = coverage;
         }
     }
-    let without = evidence.iter().filter(|(_, evidence)| evidence.cosine.is_none());
-    let numbers: Vec<MemoryNumber> = without.map(|(number, _)| *number).collect();
-    let cosines = engine.cosines(reader, &nearest.cue, &numbers)?;
-    for (number, cosine) in numbers.iter().zip(cosines) {
-        if let Some(evidence) = evidence.get_mut(number) {
-            evidence.cosine = cosine;
-        }
-    }
-    Ok(())
 }
 
 /// Leaves those whose scenes are worth reading.
@@ -209,24 +235,6 @@ fn keep_promising(evidence: &mut BTreeMap<MemoryNumber, Evidence>, scale: &Scale
     for (_, number) in promise.iter().skip(SCENES_MAX) {
         evidence.remove(number);
     }
-}
-
-fn add_scenes(
-    engine: &MemoryEngine,
-    query: &LexicalQuery,
-    scope: &Scope,
-    evidence: &mut BTreeMap<MemoryNumber, Evidence>,
-) -> Result<()> {
-    let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
-    let (scenes, coverage) = engine.with_index(|index| {
-        let scenes = index.scene_scores(query, scope, &numbers, SCENE_REACH);
-        (scenes, index.coverage(query, &numbers))
-    })?;
-    for (evidence, (scene, coverage)) in evidence.values_mut().zip(scenes.iter().zip(coverage)) {
-        evidence.scene = *scene;
-        evidence.coverage = coverage;
-    }
-    Ok(())
 }
 
 /// Looks up the corrections around the ranked memories.

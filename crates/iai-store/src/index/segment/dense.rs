@@ -9,7 +9,7 @@ const LARGE_BYTES: usize = 6;
 
 /// Counts by number.
 #[derive(Clone, Copy)]
-pub(super) struct Dense<'a> {
+pub(crate) struct Dense<'a> {
     /// Two numbers a byte, the even one in the lower half.
     counts: &'a [u8],
     large: &'a [[u8; LARGE_BYTES]],
