@@ -102,18 +102,21 @@ impl MemoryEngine {
     pub fn attach_model(&self, embedder: Arc<dyn Embedder>) -> Result<()> {
         let facts = facts_of(embedder.identity())?;
         check_alive(embedder.as_ref())?;
-        let is_first = self.read(|reader| {
-            let models = reader.models()?;
-            Ok(models
-                .iter()
-                .all(|known| known.state != ModelState::Serving || known.facts == facts))
-        })?;
-        let number = self.write(|writing| {
-            let number = writing.put_model(&facts)?;
-            let state = if is_first { ModelState::Serving } else { ModelState::Filling };
-            writing.set_model_state(number, state)?;
-            Ok(number)
-        })?;
+        let known = self.read(|reader| Ok(reader.models()?))?;
+        let is_other_serving =
+            |known: &iai_store::Model| known.state == ModelState::Serving && known.facts != facts;
+        let is_first = !known.iter().any(is_other_serving);
+        let state = if is_first { ModelState::Serving } else { ModelState::Filling };
+        let as_before = known.iter().find(|known| known.facts == facts && known.state == state);
+        let number = match as_before {
+            // At a start there is nothing to note, and so no sync of the disk to wait for.
+            Some(known) => known.number,
+            None => self.write(|writing| {
+                let number = writing.put_model(&facts)?;
+                writing.set_model_state(number, state)?;
+                Ok(number)
+            })?,
+        };
         let index = self.read(|reader| Ok(VectorIndex::load(reader, number)?))?;
         let lane = Some(Lane { embedder, index });
         let mut lanes = self.meaning.write();

@@ -6,7 +6,7 @@
 
 mod scattered;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use serde_json::json;
 use super::synthetic;
 use crate::clock;
 use crate::daemon::store_paths;
-use crate::home::Home;
+use crate::home::{Home, ensure_private_folder};
 use scattered::Scattered;
 
 /// Turns stored in one transaction.
@@ -31,13 +31,47 @@ pub(super) struct Written {
     pub(super) vectors: Option<Duration>,
 }
 
-/// Writes the first `n_turns` of the made-up history. With an installed model every turn gets a
-/// made-up vector in that model's name; the daemon then believes that its work is done.
-pub(super) fn write(
+/// Puts the first `n_turns` of the made-up history into a home: from a folder where an earlier run
+/// kept them, or by writing them. `None` when they were kept.
+pub(super) fn provide(
     home: &Home,
     n_turns: usize,
+    keep: Option<&Path>,
     progress: &dyn Fn(&str),
-) -> anyhow::Result<Written> {
+) -> anyhow::Result<Option<Written>> {
+    let kept = keep.map(|folder| folder.join(n_turns.to_string()));
+    if let Some(kept) = kept.as_deref().filter(|kept| kept.is_dir()) {
+        progress(&format!("taking {n_turns} turns from {}", kept.display()));
+        copy_files(kept, home.root()).context("taking what was kept")?;
+        return Ok(None);
+    }
+    let written = write(home, n_turns, progress)?;
+    if let Some(kept) = kept {
+        ensure_private_folder(&kept).with_context(|| format!("making {}", kept.display()))?;
+        copy_files(home.root(), &kept).context("keeping the store")?;
+    }
+    Ok(Some(written))
+}
+
+/// Tells whether a daemon in this home has a model to work with.
+pub(super) fn has_model(home: &Home) -> bool {
+    first_model(home).is_some()
+}
+
+/// Copies the files of a folder; models are lent, not copied.
+fn copy_files(from: &Path, to: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the turns. With an installed model every turn gets a made-up vector in that model's name;
+/// the daemon then believes that its work is done.
+fn write(home: &Home, n_turns: usize, progress: &dyn Fn(&str)) -> anyhow::Result<Written> {
     let now = clock::now();
     let (engine, _) = MemoryEngine::open(&store_paths(home), &KeySource::default(), now)?;
     engine.load_index()?;

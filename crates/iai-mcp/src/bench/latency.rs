@@ -1,6 +1,7 @@
 //! How long recall takes over a large history: cold, warm, through MCP, and while turns come in;
 //! all of it beside the time that embedding the cue takes alone.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -27,17 +28,19 @@ const N_COLD: usize = 5;
 /// A model that is not at work by then never will be.
 const MODEL_LIMIT: Duration = Duration::from_secs(60);
 
-/// Measures over a made-up history of `n_turns`.
+/// Measures over a made-up history of `n_turns`; `keep` is where such histories are kept.
 pub(crate) fn run(
     settings: &Settings,
     n_turns: usize,
+    keep: Option<&Path>,
     progress: &dyn Fn(&str),
 ) -> anyhow::Result<Sheet> {
     let mut household = Household::new(settings)?;
-    let written = corpus::write(household.home(), n_turns, progress)?;
+    let written = corpus::provide(household.home(), n_turns, keep, progress)?;
+    let has_model = corpus::has_model(household.home());
     let n_bytes = household.n_stored_bytes();
     progress("asking");
-    let cold = measure_cold(&mut household, n_turns, written.vectors.is_some())?;
+    let cold = measure_cold(&mut household, n_turns, has_model)?;
     let client = household.client();
     let (warm, through_mcp) = measure_warm(&household, n_turns)?;
     let common = ask_all(|n| synthetic::common_cue(n), |params| timed(&client, params))?;
@@ -46,7 +49,14 @@ pub(crate) fn run(
     let status = household.status()?;
 
     let mut sheet = Sheet::new(format!("recall over {n_turns} turns"), &status);
-    tell_written(&written, &mut sheet);
+    let vectors = match has_model {
+        true => "made up around 128 real ones; the cue's is the model's",
+        false => "none: no model is installed",
+    };
+    sheet.add("vectors of the turns", vectors, vectors);
+    if let Some(written) = written {
+        tell_written(&written, &mut sheet);
+    }
     cold.tell(&mut sheet);
     warm.tell("warm, socket", &mut sheet);
     through_mcp.tell("warm, MCP process", &mut sheet);
@@ -62,11 +72,6 @@ pub(crate) fn run(
 }
 
 fn tell_written(written: &Written, sheet: &mut Sheet) {
-    let vectors = match written.vectors {
-        Some(_) => "made up around 128 real ones; the cue's is the model's",
-        None => "none: no model is installed",
-    };
-    sheet.add("vectors of the turns", vectors, vectors);
     let seconds = |took: Duration| took.as_secs_f64();
     let text = match written.vectors {
         Some(took) => format!("{:.1} s + {:.1} s", seconds(written.storing), seconds(took)),

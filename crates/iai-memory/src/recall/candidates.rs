@@ -242,7 +242,8 @@ pub(crate) fn supersession(reader: &Reader, ranked: &[Ranked]) -> Result<Superse
     let ids: Vec<MemoryId> = ranked.iter().map(|ranked| ranked.memory.id).collect();
     let mut found = Supersession::default();
     let mut wanted = Vec::new();
-    for link in reader.links_of(&ids)? {
+    let numbers: Vec<MemoryNumber> = ranked.iter().filter_map(|ranked| ranked.number).collect();
+    for link in reader.links_of(&numbers)? {
         if link.kind == LinkKind::Contradicts {
             found.successor.insert(link.src, link.dst);
             wanted.extend([link.src, link.dst].into_iter().filter(|id| !ids.contains(id)));

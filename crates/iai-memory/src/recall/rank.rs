@@ -53,6 +53,8 @@ const DOUBTFUL_DEVIATIONS: f64 = 2.6;
 /// A memory with its score and the arithmetic behind it.
 #[derive(Debug, Clone)]
 pub(crate) struct Ranked {
+    /// `None` for one that came in only because it replaces another.
+    pub(crate) number: Option<MemoryNumber>,
     pub(crate) memory: Memory,
     pub(crate) score: f64,
     pub(crate) reason: String,
@@ -77,7 +79,8 @@ pub(crate) fn rank(
         reader.numbered(&numbers)?.into_iter().collect();
     let ranked = order.into_iter().filter_map(|scored| {
         let memory = memories.remove(&scored.number)?;
-        Some(Ranked { memory, score: scored.score, reason: scored.reason })
+        let number = Some(scored.number);
+        Some(Ranked { number, memory, score: scored.score, reason: scored.reason })
     });
     Ok(ranked.collect())
 }
@@ -209,7 +212,8 @@ pub(crate) fn put_successors_first(mut ranked: Vec<Ranked>, context: &Supersessi
                     let Some(memory) = context.others.get(new) else { continue };
                     let reason = format!("replaces {old} which matched");
                     let score = old_score + SUCCESSOR_MARGIN;
-                    ranked.push(Ranked { memory: memory.clone(), score, reason });
+                    let memory = memory.clone();
+                    ranked.push(Ranked { number: None, memory, score, reason });
                     is_settled = false;
                 }
             }

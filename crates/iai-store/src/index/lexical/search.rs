@@ -15,12 +15,12 @@ use crate::record::MemoryNumber;
 
 /// Bounds are sums of rounded numbers: what is this close to the last of the best is looked at.
 const SLACK: f32 = 1.000_1;
-/// Postings read times terms looked up for each, about: half a million take a millisecond or two.
-const STEPS_MAX: usize = 1 << 19;
+/// Postings read times terms looked up for each, about: so many take a millisecond.
+const STEPS_MAX: usize = 1 << 18;
 /// Whatever the number of terms, no fewer postings are read than this …
-const POSTINGS_MAX_LEAST: usize = 1 << 15;
+const POSTINGS_MAX_LEAST: usize = 1 << 14;
 /// … and no more than this.
-const POSTINGS_MAX_MOST: usize = 1 << 17;
+const POSTINGS_MAX_MOST: usize = 1 << 16;
 
 /// How many postings a search with so many terms reads at most.
 pub(super) fn n_postings_max(n_terms: usize) -> u32 {
@@ -131,8 +131,8 @@ impl Round<'_> {
             self.masks.resize(n_numbers, 0);
         }
         let most = self.most_of_each(searched);
-        let pending = self.find(searched, &most);
-        self.look_up(searched, &most, &pending);
+        let (pending, floor) = self.find(searched, &most);
+        self.look_up(searched, &most, &pending, floor);
         self.drop_unmet();
         self.collect(part.first());
     }
@@ -145,34 +145,34 @@ impl Round<'_> {
     }
 
     /// Reads the rarest terms until memories that have none of them cannot be among the best.
-    /// Returns the terms that were not read.
-    fn find(&mut self, searched: &Searched<'_>, most: &[f32]) -> Vec<usize> {
+    /// Returns the terms that were not read, and what the best have so far.
+    fn find(&mut self, searched: &Searched<'_>, most: &[f32]) -> (Vec<usize>, Floor) {
         let part = searched.part;
         let n_numbers = part.end().saturating_sub(part.first());
-        let mut floor = self.best.floor;
+        let mut floor = Floor { value: self.best.floor, highest: self.best.floor };
         let mut to_come: f32 = most.iter().sum();
         let mut pending = Vec::new();
         for (place, list) in searched.lists.iter().enumerate() {
             let horizon = self.horizons.get(place).copied().unwrap_or(u32::MAX);
             let start = horizon.saturating_sub(part.first());
-            let is_too_little = !self.has_phrases && to_come * SLACK < floor;
-            to_come -= most.get(place).copied().unwrap_or(0.0);
+            self.raise(&mut floor, to_come, part.first(), &self.touched);
+            let is_too_little = !self.has_phrases && to_come * SLACK < floor.value;
+            let most = most.get(place).copied().unwrap_or(0.0);
+            to_come -= most;
             if is_too_little || n_numbers <= start {
                 pending.push(place);
                 continue;
             }
             if 0 < start {
                 let older = |local: &u32| *local < start;
-                let found: Vec<u32> = self.touched.iter().copied().filter(older).collect();
-                self.add_to(searched, place, &sorted(found));
+                let mut found: Vec<u32> = self.touched.iter().copied().filter(older).collect();
+                found.sort_unstable();
+                self.add_to(searched, place, &found);
             }
             self.scan(part, place, *list, start);
-            // Later parts have the floor of the earlier ones; the first has to find its own.
-            if !self.best.is_full() && !self.has_phrases {
-                floor = floor.max(self.floor_of(part.first(), &self.touched));
-            }
+            floor.highest += most;
         }
-        pending
+        (pending, floor)
     }
 
     fn scan(&mut self, part: Part<'_>, place: usize, list: List<'_>, start: u32) {
@@ -205,9 +205,18 @@ impl Round<'_> {
         }
     }
 
+    /// Looks what the last of the best has by now, where that could leave anybody out. Later parts
+    /// have the floor of the earlier ones; the first has to find its own.
+    fn raise(&self, floor: &mut Floor, to_come: f32, first: u32, locals: &[u32]) {
+        if !self.best.is_full() && to_come * SLACK < floor.highest {
+            floor.value = floor.value.max(self.floor_of(first, locals));
+            floor.highest = floor.value;
+        }
+    }
+
     /// What the last of the best has at least, by these memories alone.
     fn floor_of(&self, first: u32, locals: &[u32]) -> f32 {
-        if locals.len() < self.best.limit {
+        if locals.len() < self.best.limit || self.has_phrases {
             return 0.0;
         }
         let mut sums: Vec<f32> = locals
@@ -222,23 +231,33 @@ impl Round<'_> {
     }
 
     /// Looks the other terms up for those that can still be among the best.
-    fn look_up(&mut self, searched: &Searched<'_>, most: &[f32], pending: &[usize]) {
+    fn look_up(
+        &mut self,
+        searched: &Searched<'_>,
+        most: &[f32],
+        pending: &[usize],
+        mut floor: Floor,
+    ) {
         if pending.is_empty() || self.touched.is_empty() {
             return;
         }
         let most_of = |place: &usize| most.get(*place).copied().unwrap_or(0.0);
         let mut to_come: f32 = pending.iter().map(most_of).sum();
-        let mut open = sorted(self.touched.clone());
-        let mut floor = self.best.floor;
-        for place in pending {
-            if !self.has_phrases {
-                floor = floor.max(self.floor_of(searched.part.first(), &open));
+        let mut open = self.touched.clone();
+        for (n_done, place) in pending.iter().enumerate() {
+            self.raise(&mut floor, to_come, searched.part.first(), &open);
+            if 0.0 < floor.value {
                 let sums = &self.sums;
                 let sum_of = |local: u32| sums.get(local as usize).copied().unwrap_or(0.0);
-                open.retain(|local| floor <= (sum_of(*local) + to_come) * SLACK);
+                open.retain(|local| floor.value <= (sum_of(*local) + to_come) * SLACK);
+            }
+            if n_done == 0 {
+                // Only now: of many memories few are left.
+                open.sort_unstable();
             }
             self.add_to(searched, *place, &open);
             to_come -= most_of(place);
+            floor.highest += most_of(place);
         }
     }
 
@@ -289,13 +308,15 @@ impl Round<'_> {
     }
 }
 
+/// What the last of the best has at least, as far as anybody looked.
+struct Floor {
+    value: f32,
+    /// What it could have by now. Below that, looking may be worth its while.
+    highest: f32,
+}
+
 fn note(masks: &mut [u64], local: u32, mask: u64) {
     if let Some(known) = masks.get_mut(local as usize) {
         *known |= mask;
     }
-}
-
-fn sorted(mut locals: Vec<u32>) -> Vec<u32> {
-    locals.sort_unstable();
-    locals
 }

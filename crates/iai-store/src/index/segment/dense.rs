@@ -49,8 +49,8 @@ impl<'a> Dense<'a> {
     /// Returns the memory that has `n - 1` others behind it.
     pub(super) fn nth_from_end(self, n: u32) -> Option<u32> {
         let last = u32::try_from(self.counts.len().checked_mul(2)?).ok()?;
-        let numbers = (0..last).rev().filter(|number| self.count_of(*number) > 0);
-        numbers.skip(n.checked_sub(1)? as usize).next()
+        let mut numbers = (0..last).rev().filter(|number| self.count_of(*number) > 0);
+        numbers.nth(n.checked_sub(1)? as usize)
     }
 
     fn large_count(self, memory: u32) -> u16 {

@@ -30,7 +30,7 @@ impl<'a> Sparse<'a> {
     #[inline]
     pub(super) fn for_each_from(self, start: u32, mut take: impl FnMut(u32, u16)) {
         let block = if start == 0 { 0 } else { self.block_with(start, 0..self.n_blocks()) };
-        let (mut data, mut next) = self.from_block(block);
+        let (mut data, mut next) = self.starting_with(block);
         let n_before = block.saturating_mul(BLOCK);
         for _ in n_before..self.n_memories as usize {
             let (memory, count) = take_one(&mut data, next);
@@ -44,7 +44,7 @@ impl<'a> Sparse<'a> {
     /// Returns the memory that has `n - 1` others behind it.
     pub(super) fn nth_from_end(self, n: u32) -> Option<u32> {
         let place = self.n_memories.checked_sub(n)? as usize;
-        let (mut data, mut next) = self.from_block(place / BLOCK);
+        let (mut data, mut next) = self.starting_with(place / BLOCK);
         let mut found = None;
         for _ in 0..=place % BLOCK {
             let (memory, _) = take_one(&mut data, next);
@@ -56,7 +56,8 @@ impl<'a> Sparse<'a> {
 
     /// Begins to look up memories in ascending order.
     pub(super) fn probe(self) -> Probe<'a> {
-        Probe { postings: self, block: usize::MAX, memories: Vec::new(), counts: Vec::new() }
+        let (memories, counts) = (Vec::new(), Vec::new());
+        Probe { postings: self, block: usize::MAX, memories, counts, at: 0 }
     }
 
     fn n_blocks(self) -> usize {
@@ -78,7 +79,7 @@ impl<'a> Sparse<'a> {
     }
 
     /// Returns the bytes from a block on, and the first memory that can be in it.
-    fn from_block(self, block: usize) -> (&'a [u8], u32) {
+    fn starting_with(self, block: usize) -> (&'a [u8], u32) {
         let Some(before) = block.checked_sub(1) else { return (self.data, 0) };
         let data = self.data.get(self.end_of(before)..).unwrap_or_default();
         (data, self.last_of(before).wrapping_add(1))
@@ -116,6 +117,8 @@ pub(crate) struct Probe<'a> {
     block: usize,
     memories: Vec<u32>,
     counts: Vec<u16>,
+    /// Where the last question ended: the next is mostly about a memory not far behind.
+    at: usize,
 }
 
 impl Probe<'_> {
@@ -125,8 +128,15 @@ impl Probe<'_> {
         if block != self.block {
             self.decode(block);
         }
-        let found = self.memories.binary_search(&memory).ok();
-        found.and_then(|place| self.counts.get(place)).copied().unwrap_or(0)
+        if self.memories.get(self.at).is_none_or(|here| memory < *here) {
+            self.at = 0;
+        }
+        let behind = self.memories.get(self.at..).unwrap_or_default();
+        self.at = self.at.saturating_add(behind.iter().take_while(|m| **m < memory).count());
+        match self.memories.get(self.at) {
+            Some(found) if *found == memory => self.counts.get(self.at).copied().unwrap_or(0),
+            Some(_) | None => 0,
+        }
     }
 
     fn block_with(&self, memory: u32) -> usize {
@@ -150,7 +160,8 @@ impl Probe<'_> {
         self.block = block;
         self.memories.clear();
         self.counts.clear();
-        let (mut data, mut next) = self.postings.from_block(block);
+        self.at = 0;
+        let (mut data, mut next) = self.postings.starting_with(block);
         let n_before = block.saturating_mul(BLOCK);
         let n_here = (self.postings.n_memories as usize).saturating_sub(n_before).min(BLOCK);
         for _ in 0..n_here {

@@ -12,7 +12,7 @@ fn sample(first: u32) -> (Segment, Vec<Entry>) {
         .map(|step| {
             let memories = (0..1000).filter(|n| n % step == 0 && n % 7 != 3);
             // Few of the counts are larger than four bits.
-            let count = |n: u32| if n % 97 == 0 { 14 + n % 300 } else { 1 + n % 3 };
+            let count = |n: u32| if n.is_multiple_of(97) { 14 + n % 300 } else { 1 + n % 3 };
             let counted = memories.map(|n| (n, u16::try_from(count(n)).unwrap()));
             (format!("term{step}"), counted.collect())
         })
