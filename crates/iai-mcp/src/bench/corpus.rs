@@ -104,20 +104,20 @@ fn fill(
     let Some(path) = first_model(home) else { return Ok(Written { storing, vectors: None }) };
     let model = Model::open(&path).with_context(|| format!("opening {}", path.display()))?;
     let begun = Instant::now();
-    give_vectors(engine, model, n_turns, progress)?;
+    give_vectors(engine, &model, n_turns, progress)?;
     Ok(Written { storing, vectors: Some(begun.elapsed()) })
 }
 
 fn give_vectors(
     engine: &MemoryEngine,
-    model: Model,
+    model: &Model,
     n_turns: usize,
     progress: &dyn Fn(&str),
 ) -> anyhow::Result<()> {
     progress("embedding some turns");
     let texts: Vec<String> =
         scattered::TEXTS_EMBEDDED.map(|n| turn(synthetic::first_of_session(n)).text).collect();
-    engine.attach_model(Arc::new(Scattered::around(&model, &texts)?) as Arc<dyn Embedder>)?;
+    engine.attach_model(Arc::new(Scattered::around(model, &texts)?) as Arc<dyn Embedder>)?;
     while engine.embed_up_to(TURNS_PER_BATCH)? {
         let n_left = engine.meaning_status().pending;
         progress(&format!("vectors: {n_left} of {n_turns} to come"));

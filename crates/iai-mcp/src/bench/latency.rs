@@ -43,7 +43,7 @@ pub(crate) fn run(
     let cold = measure_cold(&mut household, n_turns, has_model)?;
     let client = household.client();
     let (warm, through_mcp) = measure_warm(&household, n_turns)?;
-    let common = ask_all(|n| synthetic::common_cue(n), |params| timed(&client, params))?;
+    let common = ask_all(synthetic::common_cue, |params| timed(&client, params))?;
     let resident = household.daemon_pid().and_then(procfs::resident_kib).map(|kib| kib * 1024);
     let busy = measure_busy(&client, n_turns)?;
     let status = household.status()?;
