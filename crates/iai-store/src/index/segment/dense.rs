@@ -1,5 +1,5 @@
-//! The postings of a term that many memories have: four bits for every number of the segment. Asking
-//! whether a memory has the term costs one look, however common it is.
+//! The postings of a term that many memories have: four bits for every number of the segment. To
+//! ask whether a memory has the term costs one look, however common it is.
 //!
 //! A count from 15 on stands behind the bits: `(number u32, count u16)…`, little-endian, in order.
 
