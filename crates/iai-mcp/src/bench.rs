@@ -5,6 +5,7 @@
 
 mod chance;
 mod contradiction;
+mod corpus;
 mod dataset;
 mod disguise;
 mod figures;

@@ -11,7 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use std::time::{Duration, Instant};
 
 use iai_embed::{Embedder, ModelIdentity, check_vectors};
-use iai_store::{MemoryNumber, ModelState, NewModel, Part, Pooling, Reader, Scope, VectorIndex};
+use iai_store::{
+    DenseFound, Limits, MemoryIndex, MemoryNumber, ModelState, NewModel, Part, Pooling, Reader,
+    Scope, VectorIndex,
+};
 use serde::Serialize;
 
 use crate::bell::Bell;
@@ -41,17 +44,19 @@ struct Lane {
     index: VectorIndex,
 }
 
-/// What a cue is compared with.
-pub(crate) struct Nearest {
-    /// The cue as the serving model sees it.
-    pub(crate) cue: Vec<f32>,
-    /// The nearest memories, best first, with their cosines.
-    pub(crate) hits: Vec<(MemoryNumber, f32)>,
-    /// Mean and deviation of the cosines of all memories.
-    pub(crate) mean: f32,
-    pub(crate) deviation: f32,
-    /// What embedding the cue took.
-    pub(crate) embedding: Duration,
+/// A cue as a model sees it.
+pub(crate) struct CueVector {
+    embedder: Arc<dyn Embedder>,
+    vector: Vec<f32>,
+    /// What embedding it took.
+    pub(crate) took: Duration,
+}
+
+/// A cue beside all vectors of its model.
+pub(crate) struct Meaning<'a> {
+    cue: &'a [f32],
+    lane: &'a Lane,
+    reader: &'a Reader,
 }
 
 /// A model the store has vectors of.
@@ -97,18 +102,21 @@ impl MemoryEngine {
     pub fn attach_model(&self, embedder: Arc<dyn Embedder>) -> Result<()> {
         let facts = facts_of(embedder.identity())?;
         check_alive(embedder.as_ref())?;
-        let is_first = self.read(|reader| {
-            let models = reader.models()?;
-            Ok(models
-                .iter()
-                .all(|known| known.state != ModelState::Serving || known.facts == facts))
-        })?;
-        let number = self.write(|writing| {
-            let number = writing.put_model(&facts)?;
-            let state = if is_first { ModelState::Serving } else { ModelState::Filling };
-            writing.set_model_state(number, state)?;
-            Ok(number)
-        })?;
+        let known = self.read(|reader| Ok(reader.models()?))?;
+        let is_other_serving =
+            |known: &iai_store::Model| known.state == ModelState::Serving && known.facts != facts;
+        let is_first = !known.iter().any(is_other_serving);
+        let state = if is_first { ModelState::Serving } else { ModelState::Filling };
+        let as_before = known.iter().find(|known| known.facts == facts && known.state == state);
+        let number = match as_before {
+            // At a start there is nothing to note, and so no sync of the disk to wait for.
+            Some(known) => known.number,
+            None => self.write(|writing| {
+                let number = writing.put_model(&facts)?;
+                writing.set_model_state(number, state)?;
+                Ok(number)
+            })?,
+        };
         let index = self.read(|reader| Ok(VectorIndex::load(reader, number)?))?;
         let lane = Some(Lane { embedder, index });
         let mut lanes = self.meaning.write();
@@ -144,28 +152,15 @@ impl MemoryEngine {
         self.meaning.bell.ring();
     }
 
-    /// Embeds the cue and finds what is nearest; `None` without a model.
-    pub(crate) fn nearest(&self, cue: &str, ask: &NearestAsk<'_>) -> Result<Option<Nearest>> {
+    /// Embeds the cue; `None` without a model.
+    pub(crate) fn embed_cue(&self, cue: &str) -> Result<Option<CueVector>> {
         let embedder = match &self.meaning.read().serving {
             Some(lane) => Arc::clone(&lane.embedder),
             None => return Ok(None),
         };
         let begun = Instant::now();
-        let cue = embedder.embed(&[cue])?.pop().unwrap_or_default();
-        let embedding = begun.elapsed();
-        ask.reader.widen_cache()?;
-        let lanes = self.meaning.read();
-        // A model that began to serve in this moment has other vectors than this cue's.
-        let Some(lane) = lanes.serving.as_ref().filter(|lane| lane.is_of(&embedder)) else {
-            return Ok(None);
-        };
-        let found = self.with_index(|index| {
-            let admits = ask.scope.admits(index.catalogue());
-            lane.index.search(ask.reader, &cue, admits, ask.limits)
-        })??;
-        let hits = found.hits.iter().map(|hit| (hit.number, hit.cosine)).collect();
-        let (mean, deviation) = (found.mean, found.deviation);
-        Ok(Some(Nearest { cue, hits, mean, deviation, embedding }))
+        let vector = embedder.embed(&[cue])?.pop().unwrap_or_default();
+        Ok(Some(CueVector { embedder, vector, took: begun.elapsed() }))
     }
 
     /// Finds what is nearest to a memory itself, and the mean of the cosines of all; `None` when it
@@ -198,19 +193,22 @@ impl MemoryEngine {
         }
     }
 
-    /// Returns the cosines of memories that another lane found.
-    pub(crate) fn cosines(
+    /// Asks `work` with the lane that knows the cue, and with the index, both as they are now;
+    /// `None` without such a lane. Whoever needs both takes them in this order.
+    pub(crate) fn with_lanes<T>(
         &self,
         reader: &Reader,
-        cue: &[f32],
-        numbers: &[MemoryNumber],
-    ) -> Result<Vec<Option<f32>>> {
-        match &self.meaning.read().serving {
-            Some(lane) if lane.embedder.identity().dimension == cue.len() => {
-                Ok(lane.index.cosines(reader, cue, numbers)?)
-            }
-            _ => Ok(vec![None; numbers.len()]),
+        cue: Option<&CueVector>,
+        work: impl FnOnce(Option<&Meaning<'_>>, &MemoryIndex) -> Result<T>,
+    ) -> Result<T> {
+        if cue.is_some() {
+            reader.widen_cache()?;
         }
+        let lanes = self.meaning.read();
+        // A model that began to serve in this moment has other vectors than this cue's.
+        let meaning = lanes.serving.as_ref().zip(cue).filter(|(lane, cue)| lane.is_of(cue));
+        let meaning = meaning.map(|(lane, cue)| Meaning { cue: &cue.vector, lane, reader });
+        self.with_index(|index| work(meaning.as_ref(), index))?
     }
 }
 
@@ -252,6 +250,27 @@ pub(crate) struct NearestAsk<'a> {
     pub(crate) limits: iai_store::Limits,
 }
 
+impl Meaning<'_> {
+    /// Returns the memories nearest to the cue, and how near all are.
+    pub(crate) fn nearest(
+        &self,
+        admits: impl Fn(MemoryNumber) -> bool + Sync,
+        limits: Limits,
+    ) -> Result<DenseFound> {
+        Ok(self.lane.index.search(self.reader, self.cue, admits, limits)?)
+    }
+
+    /// Returns how many dimensions the cue has.
+    pub(crate) fn n_dimensions(&self) -> usize {
+        self.cue.len()
+    }
+
+    /// Returns the cosines of memories that another lane found.
+    pub(crate) fn cosines(&self, numbers: &[MemoryNumber]) -> Result<Vec<Option<f32>>> {
+        Ok(self.lane.index.cosines(self.reader, self.cue, numbers)?)
+    }
+}
+
 impl MeaningRoom {
     fn hands(&self) -> MutexGuard<'_, Option<Arc<dyn Embedder>>> {
         self.hands.lock().unwrap_or_else(PoisonError::into_inner)
@@ -285,8 +304,8 @@ impl Lane {
         &self.embedder.identity().name
     }
 
-    fn is_of(&self, embedder: &Arc<dyn Embedder>) -> bool {
-        self.embedder.identity() == embedder.identity()
+    fn is_of(&self, cue: &CueVector) -> bool {
+        self.embedder.identity() == cue.embedder.identity()
     }
 }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use self::catalogue::{Catalogue, CatalogueEntry, Scope};
 use self::changes::Changes;
-use self::lexical::{LexicalHit, LexicalIndex, LexicalQuery};
+use self::lexical::{LexicalHit, LexicalIndex, LexicalQuery, Resolved};
 use self::segment::Segment;
 use self::tail::Tail;
 use self::words::MemoryWords;
@@ -51,42 +51,14 @@ pub struct IndexSize {
 }
 
 impl MemoryIndex {
+    /// Looks the words of a question up, once for everything that is asked about them.
+    pub fn ask(&self, query: &LexicalQuery) -> Question<'_> {
+        Question { catalogue: &self.catalogue, resolved: self.lexical.resolve(query) }
+    }
+
     /// Returns the memories that fit the query best, best first, then by number.
     pub fn search(&self, query: &LexicalQuery, scope: &Scope, limit: usize) -> Vec<LexicalHit> {
-        self.lexical.search(query, &scope.admits(&self.catalogue), limit)
-    }
-
-    /// Returns what each of these memories scores under the query; 0 where nothing fits.
-    pub fn scores(&self, query: &LexicalQuery, numbers: &[MemoryNumber]) -> Vec<f32> {
-        self.lexical.scores(query, numbers)
-    }
-
-    /// Returns what the scene around each of these memories scores under the query, read as one
-    /// text: the memory and its neighbours in the session, at most `reach` on either side, that the
-    /// scope admits.
-    pub fn scene_scores(
-        &self,
-        query: &LexicalQuery,
-        scope: &Scope,
-        numbers: &[MemoryNumber],
-        reach: usize,
-    ) -> Vec<f32> {
-        let admits = scope.admits(&self.catalogue);
-        let scene = |number: &MemoryNumber| {
-            self.catalogue.around(*number, reach).filter(|number| admits(*number)).collect()
-        };
-        let scenes: Vec<Vec<MemoryNumber>> = numbers.iter().map(scene).collect();
-        self.lexical.scene_scores(query, &scenes)
-    }
-
-    /// Returns how much of what the query's words tell is in each of these memories, from 0 to 1.
-    pub fn coverage(&self, query: &LexicalQuery, numbers: &[MemoryNumber]) -> Vec<f32> {
-        self.lexical.coverage(query, numbers)
-    }
-
-    /// Returns the most a memory could score under the query.
-    pub fn information(&self, query: &LexicalQuery) -> f32 {
-        self.lexical.information(query)
+        self.ask(query).search(scope, limit)
     }
 
     /// Returns in how many memories each word is, in any of its forms; a word that is cut into
@@ -181,6 +153,47 @@ impl MemoryIndex {
             Work::Save(Arc::clone(segments.iter().find(|segment| segment.first() == *first)?))
         };
         Some(Due { what, generation: self.generation })
+    }
+}
+
+/// A question whose words have been looked up.
+pub struct Question<'a> {
+    catalogue: &'a Catalogue,
+    resolved: Resolved<'a>,
+}
+
+impl Question<'_> {
+    /// Returns the memories that fit best, best first, then by number. The work has a bound at any
+    /// size of the store: where even the rarest words are in more memories than that, the newest
+    /// that have them are looked at.
+    pub fn search(&self, scope: &Scope, limit: usize) -> Vec<LexicalHit> {
+        self.resolved.search(&scope.admits(self.catalogue), limit)
+    }
+
+    /// Returns what each of these memories scores; 0 where nothing fits.
+    pub fn scores(&self, numbers: &[MemoryNumber]) -> Vec<f32> {
+        self.resolved.scores(numbers)
+    }
+
+    /// Returns what the scene around each of these memories scores, read as one text: the memory
+    /// and its neighbours in the session, at most `reach` on either side, that the scope admits.
+    pub fn scene_scores(&self, scope: &Scope, numbers: &[MemoryNumber], reach: usize) -> Vec<f32> {
+        let admits = scope.admits(self.catalogue);
+        let scene = |number: &MemoryNumber| {
+            self.catalogue.around(*number, reach).filter(|number| admits(*number)).collect()
+        };
+        let scenes: Vec<Vec<MemoryNumber>> = numbers.iter().map(scene).collect();
+        self.resolved.scene_scores(&scenes)
+    }
+
+    /// Returns how much of what the words tell is in each of these memories, from 0 to 1.
+    pub fn coverage(&self, numbers: &[MemoryNumber]) -> Vec<f32> {
+        self.resolved.coverage(numbers)
+    }
+
+    /// Returns the most a memory could score.
+    pub fn information(&self) -> f32 {
+        self.resolved.information()
     }
 }
 

@@ -37,8 +37,8 @@ pub struct Reader {
     is_wide: Cell<bool>,
 }
 
-/// The vectors of twenty thousand memories; beyond that, a search finds few of its pages again.
-const WIDE_CACHE: &str = "PRAGMA cache_size = -8192;";
+/// Ten thousand memories with their vectors; beyond that, a search finds few of its pages again.
+const WIDE_CACHE: &str = "PRAGMA cache_size = -16384;";
 
 /// Ends the read that is under way, from another thread.
 pub struct Interrupter(InterruptHandle);

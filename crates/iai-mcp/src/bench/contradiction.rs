@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::household::{Household, Lending};
 use super::life::{Fact, Fate, Life, LifeTurn};
-use super::loading::{Loader, Vectors};
+use super::loading::Loader;
 use super::process::wait_for;
 use super::sheet::Sheet;
 use crate::client::Client;
@@ -88,7 +88,7 @@ impl Run<'_> {
     fn store(&mut self) -> anyhow::Result<()> {
         let mut stored: Vec<String> = Vec::new();
         let mut note = |id: &str| stored.push(id.to_owned());
-        let mut loader = Loader::new(self.client.clone(), Vectors::Model, &mut note);
+        let mut loader = Loader::new(self.client.clone(), &mut note);
         for (session, turns) in self.life.sessions.iter().enumerate() {
             for (place, turn) in turns.iter().enumerate() {
                 loader.push(&format!("life-{session}"), event(session, place, turn))?;

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::figures::{self, Times};
 use super::hook::command_of;
 use super::household::Household;
-use super::loading::{Loader, Vectors};
+use super::loading::Loader;
 use super::mcp::Mcp;
 use super::sheet::Sheet;
 use super::synthetic;
@@ -56,7 +56,7 @@ pub(crate) fn run(settings: &Settings, n_runs: u32, beside: Option<&str>) -> any
 /// Stores the first turns of the made-up history.
 pub(super) fn store_made_up(client: &Client, n_turns: usize) -> anyhow::Result<()> {
     let mut ignore = |_: &str| {};
-    let mut loader = Loader::new(client.clone(), Vectors::Model, &mut ignore);
+    let mut loader = Loader::new(client.clone(), &mut ignore);
     for n in 0..n_turns {
         let made_up = synthetic::turn(n);
         loader.push(&made_up.session, made_up.event)?;

@@ -85,6 +85,10 @@ impl Household {
         self.folder.join(name)
     }
 
+    pub(super) fn home(&self) -> &Home {
+        &self.settings.home
+    }
+
     pub(super) fn client(&self) -> Client {
         Client::new(self.settings.clone())
     }

@@ -1,15 +1,20 @@
-//! How long recall takes over a large history: cold, warm, through MCP, and while turns come in.
+//! How long recall takes over a large history: cold, warm, through MCP, and while turns come in;
+//! all of it beside the time that embedding the cue takes alone.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::figures::Times;
+use super::corpus::{self, Written};
+use super::figures::{Times, megabytes, or_unknown, ratio};
 use super::household::{Household, n_unindexed};
-use super::loading::{Loader, Vectors};
+use super::loading::Loader;
 use super::mcp::Mcp;
+use super::process::wait_for;
+use super::procfs;
 use super::sheet::Sheet;
 use super::synthetic;
 use crate::client::Client;
@@ -20,36 +25,60 @@ use crate::settings::Settings;
 const N_QUESTIONS: usize = 200;
 /// Starts of the daemon for the cold one.
 const N_COLD: usize = 5;
-const PROGRESS_EVERY: usize = 1000;
+/// A model that is not at work by then never will be.
+const MODEL_LIMIT: Duration = Duration::from_secs(60);
 
-/// Measures over a made-up history of `n_turns`.
+/// Measures over a made-up history of `n_turns`; `keep` is where such histories are kept.
 pub(crate) fn run(
     settings: &Settings,
     n_turns: usize,
+    keep: Option<&Path>,
     progress: &dyn Fn(&str),
 ) -> anyhow::Result<Sheet> {
     let mut household = Household::new(settings)?;
-    household.start_daemon()?;
-    let loading = load(&household.client(), 0..n_turns, progress)?;
-    progress("waiting for vectors");
-    household.wait_indexed()?;
-    let cold = measure_cold(&mut household, n_turns)?;
+    let written = corpus::provide(household.home(), n_turns, keep, progress)?;
+    let has_model = corpus::has_model(household.home());
+    let n_bytes = household.n_stored_bytes();
+    progress("asking");
+    let cold = measure_cold(&mut household, n_turns, has_model)?;
     let client = household.client();
-    let warm = ask_all(n_turns, |params| timed(&client, params))?;
-    let mut mcp = Mcp::start(household.command(&["mcp"])?)?;
-    let through_mcp = ask_all(n_turns, |params| mcp.recall(params))?;
+    let (warm, through_mcp) = measure_warm(&household, n_turns)?;
+    let common = ask_all(synthetic::common_cue, |params| timed(&client, params))?;
+    let resident = household.daemon_pid().and_then(procfs::resident_kib).map(|kib| kib * 1024);
     let busy = measure_busy(&client, n_turns)?;
     let status = household.status()?;
 
     let mut sheet = Sheet::new(format!("recall over {n_turns} turns"), &status);
-    cold.tell("cold, first after a start, socket", &mut sheet);
+    let vectors = match has_model {
+        true => "made up around 128 real ones; the cue's is the model's",
+        false => "none: no model is installed",
+    };
+    sheet.add("vectors of the turns", vectors, vectors);
+    if let Some(written) = written {
+        tell_written(&written, &mut sheet);
+    }
+    cold.tell(&mut sheet);
     warm.tell("warm, socket", &mut sheet);
     through_mcp.tell("warm, MCP process", &mut sheet);
+    let beside = ratio(&warm.embedding, &through_mcp.whole);
+    sheet.add("MCP / embedding the cue, p50", or_unknown(beside.clone(), ""), beside);
+    common.tell("only common words, socket", &mut sheet);
     busy.tell("while turns are stored, socket", &mut sheet);
-    sheet.add("loading", format!("{:.1} s", loading.as_secs_f64()), loading.as_secs_f64());
+    sheet.add("memory (RSS), warm", or_unknown(resident.map(megabytes), ""), resident);
+    sheet.add("store on disk", megabytes(n_bytes), n_bytes);
     let n_pending = n_unindexed(&status);
     sheet.add("turns without a vector at the end", n_pending.to_string(), n_pending);
     Ok(sheet)
+}
+
+fn tell_written(written: &Written, sheet: &mut Sheet) {
+    let seconds = |took: Duration| took.as_secs_f64();
+    let text = match written.vectors {
+        Some(took) => format!("{:.1} s + {:.1} s", seconds(written.storing), seconds(took)),
+        None => format!("{:.1} s", seconds(written.storing)),
+    };
+    let values = json!([seconds(written.storing), written.vectors.map(seconds)]);
+    sheet.add("storing turns, and vectors", text, values);
 }
 
 /// Recalls, and the part of them that was spent on giving the cue a vector.
@@ -64,7 +93,8 @@ impl Asked {
     fn take(&mut self, took: Duration, answer: &Value) {
         self.whole.push(took);
         // Told only by a daemon with a model.
-        if let Some(micros) = answer.at("timing_us").at("embedding").as_u64() {
+        let embedding = answer.at("timing_us").at("embedding").as_u64().filter(|took| 0 < *took);
+        if let Some(micros) = embedding {
             let embedding = Duration::from_micros(micros);
             self.embedding.push(embedding);
             self.rest.push(took.saturating_sub(embedding));
@@ -80,45 +110,79 @@ impl Asked {
     }
 }
 
-fn load(
-    client: &Client,
-    turns: std::ops::Range<usize>,
-    progress: &dyn Fn(&str),
-) -> anyhow::Result<Duration> {
-    let mut ignore = |_: &str| {};
-    let mut loader = Loader::new(client.clone(), Vectors::Synthetic, &mut ignore);
-    for n in turns {
-        let made_up = synthetic::turn(n);
-        loader.push(&made_up.session, made_up.event)?;
-        if n.is_multiple_of(PROGRESS_EVERY) {
-            progress(&format!("storing turn {n}"));
-        }
-    }
-    loader.flush()?;
-    Ok(loader.took)
+/// Starts of the daemon, each up to its first answers.
+#[derive(Default)]
+struct Cold {
+    status: Times,
+    first: Times,
+    /// Until an answer came from both lanes; nothing without a model.
+    whole: Times,
 }
 
-fn measure_cold(household: &mut Household, n_turns: usize) -> anyhow::Result<Asked> {
-    let mut asked = Asked::default();
+impl Cold {
+    fn tell(&self, sheet: &mut Sheet) {
+        sheet.add_times("start to first status", &self.status);
+        sheet.add_times("start to first recall", &self.first);
+        if !self.whole.is_empty() {
+            sheet.add_times("start to first recall with the model", &self.whole);
+        }
+    }
+}
+
+fn measure_cold(
+    household: &mut Household,
+    n_turns: usize,
+    has_model: bool,
+) -> anyhow::Result<Cold> {
+    let mut cold = Cold::default();
     for n in 0..N_COLD {
         household.stop_daemon()?;
-        household.start_daemon()?;
-        let client = household.client();
-        let params = json!({"cue": synthetic::cue(n, n_turns), "tell_timing": true});
         let begun = Instant::now();
-        let answer = client.call_daemon("memory_recall", &params)?;
-        asked.take(begun.elapsed(), &answer);
+        let started = household.start_daemon()?;
+        cold.status.push(started.answering);
+        let params = json!({"cue": synthetic::cue(n, n_turns)});
+        let client = household.client();
+        let mut answer = timed(&client, &params)?;
+        cold.first.push(begun.elapsed());
+        if has_model {
+            wait_for("the model's answer", MODEL_LIMIT, || {
+                if 0 < answer.at("timing_us").at("embedding").as_u64().unwrap_or(0) {
+                    return Ok(Some(()));
+                }
+                answer = timed(&client, &params)?;
+                Ok(None)
+            })?;
+            cold.whole.push(begun.elapsed());
+        }
     }
-    Ok(asked)
+    Ok(cold)
+}
+
+/// Asks turn about through the socket and through an MCP process, so that both meet the same
+/// weather; no question is asked twice.
+fn measure_warm(household: &Household, n_turns: usize) -> anyhow::Result<(Asked, Asked)> {
+    let client = household.client();
+    let mut mcp = Mcp::start(household.command(&["mcp"])?)?;
+    let (mut warm, mut through_mcp) = (Asked::default(), Asked::default());
+    for n in 0..N_QUESTIONS {
+        let cue = |n: usize| json!({"cue": synthetic::cue(n, n_turns)});
+        let begun = Instant::now();
+        let answer = timed(&client, &cue(2 * n))?;
+        warm.take(begun.elapsed(), &answer);
+        let begun = Instant::now();
+        let answer = mcp.recall(&cue(2 * n + 1))?;
+        through_mcp.take(begun.elapsed(), &answer);
+    }
+    Ok((warm, through_mcp))
 }
 
 fn ask_all(
-    n_turns: usize,
+    cue: impl Fn(usize) -> String,
     mut ask: impl FnMut(&Value) -> anyhow::Result<Value>,
 ) -> anyhow::Result<Asked> {
     let mut asked = Asked::default();
     for n in 0..N_QUESTIONS {
-        let params = json!({"cue": synthetic::cue(n, n_turns)});
+        let params = json!({"cue": cue(n)});
         let begun = Instant::now();
         let answer = ask(&params)?;
         asked.take(begun.elapsed(), &answer);
@@ -140,15 +204,27 @@ fn measure_busy(client: &Client, n_turns: usize) -> anyhow::Result<Asked> {
         let storing = scope.spawn(|| -> anyhow::Result<()> {
             let mut next = n_turns;
             while !is_over.load(Ordering::Relaxed) {
-                load(client, next..next + 20, &|_| {})?;
+                store(client, next..next + 20)?;
                 next += 20;
             }
             Ok(())
         });
-        let asked = ask_all(n_turns, |params| timed(client, params));
+        let cue = |n: usize| synthetic::cue(n, n_turns);
+        let asked = ask_all(cue, |params| timed(client, params));
         is_over.store(true, Ordering::Relaxed);
         let stored = storing.join().map_err(|_| anyhow::anyhow!("storing broke"))?;
         stored.context("storing beside the questions")?;
         asked
     })
+}
+
+/// Stores turns as `import` does.
+fn store(client: &Client, turns: std::ops::Range<usize>) -> anyhow::Result<()> {
+    let mut ignore = |_: &str| {};
+    let mut loader = Loader::new(client.clone(), &mut ignore);
+    for n in turns {
+        let made_up = synthetic::turn(n);
+        loader.push(&made_up.session, made_up.event)?;
+    }
+    loader.flush()
 }

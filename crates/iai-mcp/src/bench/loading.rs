@@ -11,19 +11,9 @@ use crate::clock;
 use crate::fields::Fields as _;
 use crate::import::{BATCH_BYTES_MAX, BATCH_TURNS_MAX};
 
-/// Where the vectors of stored turns come from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Vectors {
-    /// From the model, as always.
-    Model,
-    /// Made up, so that a corpus of any size loads in minutes; a daemon that cannot ignores it.
-    Synthetic,
-}
-
 /// Gathers turns into batches and sends them.
 pub(super) struct Loader<'a> {
     client: Client,
-    vectors: Vectors,
     session: String,
     events: Vec<SpoolEvent>,
     n_bytes: usize,
@@ -35,10 +25,9 @@ pub(super) struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    pub(super) fn new(client: Client, vectors: Vectors, stored: &'a mut dyn FnMut(&str)) -> Self {
+    pub(super) fn new(client: Client, stored: &'a mut dyn FnMut(&str)) -> Self {
         Self {
             client,
-            vectors,
             session: String::new(),
             events: Vec::new(),
             n_bytes: 0,
@@ -69,10 +58,7 @@ impl<'a> Loader<'a> {
             return Ok(());
         }
         let header = SpoolHeader::new(&self.session, "", &clock::now().to_string());
-        let mut params = json!({"header": header, "events": events, "tell_ids": true});
-        if self.vectors == Vectors::Synthetic {
-            params.set("vectors", "synthetic");
-        }
+        let params = json!({"header": header, "events": events, "tell_ids": true});
         let begun = Instant::now();
         let done = self.client.call_daemon("turns_store", &params).context("storing turns")?;
         self.took += begun.elapsed();

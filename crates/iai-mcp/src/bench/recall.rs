@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::dataset::{Haystack, Question, parse_time};
 use super::disguise::{Unmasking, disguise, is_name};
 use super::household::Household;
-use super::loading::{Loader, Vectors};
+use super::loading::Loader;
 use super::machine;
 use super::rankings::{self, Ranked, RankingFile};
 use super::scores::{Judged, Report, SetReport};
@@ -201,7 +201,7 @@ impl<'a> Stocked<'a> {
                 unmasking.learn(memory, place);
             }
         };
-        let mut loader = Loader::new(client.clone(), Vectors::Model, &mut learn);
+        let mut loader = Loader::new(client.clone(), &mut learn);
         for (_, disguised) in rows {
             loader.push(&disguised.session, disguised.event)?;
         }

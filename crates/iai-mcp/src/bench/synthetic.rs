@@ -22,6 +22,16 @@ const SYLLABLES: [&str; 16] = [
     "ba", "ne", "ki", "lo", "mu", "ra", "te", "vi", "so", "du", "fa", "ge", "hi", "jo", "pu", "za",
 ];
 
+/// The commonest words, commonest first: those that real questions are full of.
+const COMMONEST: [&str; 40] = [
+    "the", "to", "and", "a", "of", "in", "we", "it", "is", "that", "for", "you", "what", "on",
+    "with", "did", "this", "not", "be", "are", "about", "have", "was", "how", "from", "or", "can",
+    "do", "if", "say", "so", "when", "which", "there", "should", "would", "then", "why", "use",
+    "new",
+];
+/// Words of a question that tells nothing.
+const WORDS_PER_COMMON_CUE: usize = 8;
+
 /// One made-up turn.
 pub(super) struct MadeUp {
     pub(super) session: String,
@@ -60,6 +70,18 @@ pub(super) fn cue(n: usize, n_turns: usize) -> String {
     format!("what did we say about {}", picked.collect::<Vec<_>>().join(" "))
 }
 
+/// Returns question number `n` of those made of nothing but the commonest words.
+pub(super) fn common_cue(n: usize) -> String {
+    let mut chance = Chance::new(!SEED ^ ((n as u64) << 32));
+    let picked = (0..WORDS_PER_COMMON_CUE).map(|_| chance.below(COMMONEST.len()));
+    picked.filter_map(|rank| COMMONEST.get(rank).copied()).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the number of a session's first turn.
+pub(super) fn first_of_session(session: usize) -> usize {
+    session * TURNS_PER_SESSION
+}
+
 fn word(chance: &mut Chance, session: usize) -> String {
     if chance.below(TOPIC_EVERY) == 0 {
         let topic = session % N_TOPICS;
@@ -70,8 +92,8 @@ fn word(chance: &mut Chance, session: usize) -> String {
         clippy::cast_sign_loss,
         reason = "at most the number of words"
     )]
-    let rank = N_WORDS.powf(chance.unit()) as usize;
-    spell(rank)
+    let rank = N_WORDS.powf(chance.unit()) as usize - 1;
+    COMMONEST.get(rank).map_or_else(|| spell(rank), |word| (*word).to_owned())
 }
 
 /// Writes a number in syllables; two numbers never look alike.
@@ -121,5 +143,8 @@ mod tests {
     fn a_cue_has_words_of_a_turn() {
         assert_eq!(cue(3, 100), cue(3, 100));
         assert!(cue(3, 100).split(' ').count() == 11, "{}", cue(3, 100));
+        assert_eq!(common_cue(3), common_cue(3));
+        assert_ne!(common_cue(3), common_cue(4));
+        assert_eq!(turn(first_of_session(1)).session, turn(20).session);
     }
 }

@@ -1,6 +1,6 @@
 //! `bench`: figures about this program, for people and as JSON.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -29,6 +29,9 @@ pub(super) enum BenchCommand {
         /// How many turns; several sizes are separated by commas
         #[arg(long, value_name = "TURNS", value_delimiter = ',', default_values_t = [10_000])]
         n: Vec<usize>,
+        /// Keep the made-up stores in this folder, and use those that are there
+        #[arg(long, value_name = "DIR")]
+        keep: Option<PathBuf>,
     },
     /// How fast history is taken in
     Ingest {
@@ -136,7 +139,7 @@ pub(super) fn run(
             Ok(show(&bench::score_again(&given.file, &source)?, output))
         }
         BenchCommand::Contradiction(given) => contradiction(given, settings, output),
-        BenchCommand::Latency { n } => latency(n, settings, output),
+        BenchCommand::Latency { n, keep } => latency(n, keep.as_deref(), settings, output),
         BenchCommand::Ingest { n } => Ok(show_sheets(&[bench::ingest(settings, *n)?], output)),
         BenchCommand::Hook(given) => {
             let n_runs = given.runs.unwrap_or(HOOK_RUNS);
@@ -196,10 +199,15 @@ fn contradiction(
     Ok(show_sheets(&[sheet?], output))
 }
 
-fn latency(sizes: &[usize], settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
+fn latency(
+    sizes: &[usize],
+    keep: Option<&Path>,
+    settings: &Settings,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
     let progress = |text: &str| output.progress(text);
-    let sheets: anyhow::Result<Vec<Sheet>> =
-        sizes.iter().map(|n_turns| bench::latency(settings, *n_turns, &progress)).collect();
+    let measure = |n_turns: &usize| bench::latency(settings, *n_turns, keep, &progress);
+    let sheets: anyhow::Result<Vec<Sheet>> = sizes.iter().map(measure).collect();
     output.end_progress();
     Ok(show_sheets(&sheets?, output))
 }

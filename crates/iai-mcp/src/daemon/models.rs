@@ -87,9 +87,7 @@ impl Models {
     }
 
     fn work(&self) {
-        if let Err(error) = self.engine.load_index() {
-            tracing::error!(%error, "the index cannot be loaded");
-        }
+        // The thread that opened the store loads its index meanwhile.
         let loaded = match self.load() {
             Ok(()) => State::Loaded,
             Err(error) => {
@@ -97,6 +95,10 @@ impl Models {
                 State::Refused(format!("{error:#}"))
             }
         };
+        // Without the index nobody knows how many memories wait.
+        if let Err(error) = self.engine.load_index() {
+            tracing::error!(%error, "the index cannot be loaded");
+        }
         *self.state() = loaded;
         // After the models are open: the threads that embed cues keep their priority, the ones
         // that embed memories inherit this one.

@@ -138,8 +138,9 @@ impl MemoryEngine {
         self.with_index(|index| {
             let words = telling_words(index, text, WORDS_COMPARED);
             let query = LexicalQuery { words, phrases: Vec::new() };
-            let own = index.scores(&query, &[number]).first().copied().unwrap_or(0.0);
-            let hits = index.search(&query, scope, NEIGHBOURS_MAX + 1);
+            let question = index.ask(&query);
+            let own = question.scores(&[number]).first().copied().unwrap_or(0.0);
+            let hits = question.search(scope, NEIGHBOURS_MAX + 1);
             let others = hits.iter().filter(|hit| hit.number != number);
             let share = others.map(|hit| (hit.number, hit.score / own.max(f32::MIN_POSITIVE)));
             share.filter(|(_, share)| WORDS_MIN <= *share).map(neighbour).collect()

@@ -32,9 +32,10 @@ impl MemoryEngine {
             ..Scope::default()
         };
         let times = self.with_index(|index| {
-            let hits = index.search(&query, &scope, MATCHES_MAX);
+            let question = index.ask(&query);
+            let hits = question.search(&scope, MATCHES_MAX);
             let numbers: Vec<_> = hits.iter().map(|hit| hit.number).collect();
-            let coverage = index.coverage(&query, &numbers);
+            let coverage = question.coverage(&numbers);
             let speaking = numbers.iter().zip(coverage).filter(|(_, all)| COVERAGE_MIN <= *all);
             let time = |number| index.catalogue().entry(number).map(|entry| entry.turn_at_ms);
             speaking.filter_map(|(number, _)| time(*number)).collect::<Vec<i64>>()

@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use iai_store::{LexicalQuery, Limits, MemoryNumber, Reader, Role, Scope, Tier, contains_phrase};
+use iai_store::{
+    Catalogue, DenseHit, LexicalQuery, Limits, MemoryNumber, Question, Reader, Role, Scope, Tier,
+    contains_phrase,
+};
 use jiff::Timestamp;
 
 use super::RecallAsk;
@@ -13,7 +16,7 @@ use super::cue::{Cue, CueMode};
 use super::rank;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
-use crate::meaning::{Nearest, NearestAsk};
+use crate::meaning::Meaning;
 
 /// The best of each lane that are looked at; more changed no answer on the development sets.
 const LANE_MAX: usize = 64;
@@ -88,43 +91,28 @@ pub(crate) fn find(
     let phrased = with_phrase(engine, reader, cue, &scope)?;
     let is_second_best = !cue.phrases.is_empty() && phrased.is_empty();
     let query = telling_words(engine, cue)?;
-    let (numbers, nearest) = if phrased.is_empty() {
-        let lexical = engine.with_index(|index| index.search(&query, &scope, LANE_MAX))?;
-        let ask = NearestAsk { reader, scope: &scope, limits: LIMITS };
+    let vector = match phrased.as_slice() {
         // A model that fails leaves the words; its trouble is told by `status`.
-        let nearest = match engine.nearest(&cue.text, &ask) {
+        [] => match engine.embed_cue(&cue.text) {
             Err(MemoryError::Embed(_)) => None,
-            found => found?,
-        };
-        let near =
-            nearest.iter().flat_map(|nearest| nearest.hits.iter().map(|(number, _)| *number));
-        (lexical.iter().map(|hit| hit.number).chain(near).collect(), nearest)
-    } else {
-        (phrased, None)
+            embedded => embedded?,
+        },
+        _ => None,
     };
-    let embedding = nearest.as_ref().map_or(Duration::ZERO, |nearest| nearest.embedding);
-    let has_model = nearest.is_some() || !cue.phrases.is_empty() && !is_second_best;
-    let mut evidence = words_of(engine, &query, ask, numbers)?;
-    let mut scale = Scale {
-        bm25_best: evidence.values().map(|evidence| evidence.bm25).fold(0.0, f32::max),
-        information: engine.with_index(|index| index.information(&query))?,
-        n_memories: engine.with_index(|index| index.catalogue().len())?,
-        cosines: None,
-    };
-    if let Some(nearest) = &nearest {
-        add_cosines(engine, reader, nearest, &mut evidence)?;
-        let deviation = without_noise_of_signs(nearest.deviation, nearest.cue.len());
-        scale.cosines = Some((nearest.mean, deviation));
-    }
-    keep_promising(&mut evidence, &scale);
-    let corrections = Corrections::look_up(reader, cue, &evidence, asked_at)?;
-    let mut heirs = words_of(engine, &query, ask, corrections.heirs())?;
-    heirs.retain(|number, _| !evidence.contains_key(number));
-    if let Some(nearest) = &nearest {
-        add_cosines(engine, reader, nearest, &mut heirs)?;
-    }
-    evidence.extend(heirs);
-    add_scenes(engine, &query, &scope, &mut evidence)?;
+    let (evidence, scale, corrections) =
+        engine.with_lanes(reader, vector.as_ref(), |meaning, index| {
+            let catalogue = index.catalogue();
+            let here = ask.asked_from.as_deref().and_then(|name| catalogue.project_number(name));
+            let lanes =
+                Lanes { question: index.ask(&query), catalogue, meaning, scope: &scope, here };
+            let (mut evidence, scale) = lanes.gather(phrased)?;
+            let corrections = Corrections::look_up(reader, cue, &evidence, asked_at)?;
+            lanes.add_heirs(corrections.heirs(), &mut evidence)?;
+            lanes.add_scenes(&mut evidence);
+            Ok((evidence, scale, corrections))
+        })?;
+    let has_model = scale.cosines.is_some() || !cue.phrases.is_empty() && !is_second_best;
+    let embedding = vector.map_or(Duration::ZERO, |vector| vector.took);
     Ok(Found { evidence, scale, is_second_best, has_model, embedding, corrections })
 }
 
@@ -174,21 +162,68 @@ fn telling_words(engine: &MemoryEngine, cue: &Cue) -> Result<LexicalQuery> {
     Ok(LexicalQuery { words, phrases: Vec::new() })
 }
 
-/// Looks up words, session and time of each memory, without reading it.
-fn words_of(
-    engine: &MemoryEngine,
-    query: &LexicalQuery,
-    ask: &RecallAsk,
-    mut numbers: Vec<MemoryNumber>,
-) -> Result<BTreeMap<MemoryNumber, Evidence>> {
-    numbers.sort_unstable();
-    numbers.dedup();
-    engine.with_index(|index| {
-        let catalogue = index.catalogue();
-        let scores = index.scores(query, &numbers);
-        let here = ask.asked_from.as_deref().and_then(|name| catalogue.project_number(name));
+/// Both lanes at one moment, and what they are asked.
+struct Lanes<'a> {
+    question: Question<'a>,
+    catalogue: &'a Catalogue,
+    /// `None` where there is no model, or quoted words make it needless.
+    meaning: Option<&'a Meaning<'a>>,
+    scope: &'a Scope,
+    /// The project the cue is asked from.
+    here: Option<u32>,
+}
+
+impl Lanes<'_> {
+    /// Gathers what speaks for the best of each lane, or for those that have the quoted words.
+    fn gather(
+        &self,
+        phrased: Vec<MemoryNumber>,
+    ) -> Result<(BTreeMap<MemoryNumber, Evidence>, Scale)> {
+        let mut scale = Scale {
+            information: self.question.information(),
+            n_memories: self.catalogue.len(),
+            ..Scale::default()
+        };
+        let (mut numbers, mut near) = (phrased, Vec::new());
+        if numbers.is_empty() {
+            let hits = self.question.search(self.scope, LANE_MAX);
+            numbers.extend(hits.iter().map(|hit| hit.number));
+            if let Some(meaning) = self.meaning {
+                let found = meaning.nearest(self.scope.admits(self.catalogue), LIMITS)?;
+                numbers.extend(found.hits.iter().map(|hit| hit.number));
+                near = found.hits;
+                let deviation = without_noise_of_signs(found.deviation, meaning.n_dimensions());
+                scale.cosines = Some((found.mean, deviation));
+            }
+        }
+        let mut evidence = self.words_of(numbers);
+        let scores = evidence.values().map(|evidence| evidence.bm25);
+        scale.bm25_best = scores.fold(0.0, f32::max);
+        self.add_cosines(&near, &mut evidence)?;
+        keep_promising(&mut evidence, &scale);
+        Ok((evidence, scale))
+    }
+
+    /// Adds what took the place of something found, however little of the cue it has itself.
+    fn add_heirs(
+        &self,
+        heirs: Vec<MemoryNumber>,
+        evidence: &mut BTreeMap<MemoryNumber, Evidence>,
+    ) -> Result<()> {
+        let mut heirs = self.words_of(heirs);
+        heirs.retain(|number, _| !evidence.contains_key(number));
+        self.add_cosines(&[], &mut heirs)?;
+        evidence.extend(heirs);
+        Ok(())
+    }
+
+    /// Looks up words, session and time of each memory, without reading it.
+    fn words_of(&self, mut numbers: Vec<MemoryNumber>) -> BTreeMap<MemoryNumber, Evidence> {
+        numbers.sort_unstable();
+        numbers.dedup();
+        let scores = self.question.scores(&numbers);
         let known = numbers.iter().zip(scores).filter_map(|(number, bm25)| {
-            let entry = catalogue.entry(*number)?;
+            let entry = self.catalogue.entry(*number)?;
             let evidence = Evidence {
                 bm25,
                 scene: 0.0,
@@ -196,14 +231,47 @@ fn words_of(
                 cosine: None,
                 is_summary: (entry.role, entry.tier) == (Role::System, Tier::Semantic),
                 session: entry.session,
-                is_from_here: here.is_some() && catalogue.project(*number) == here,
+                is_from_here: self.here.is_some() && self.catalogue.project(*number) == self.here,
                 turn_at_ms: entry.turn_at_ms,
-                ended_at_ms: catalogue.ended_at_ms(*number),
+                ended_at_ms: self.catalogue.ended_at_ms(*number),
             };
             Some((*number, evidence))
         });
         known.collect()
-    })
+    }
+
+    /// Adds the cosines: those the meaning lane found, and those of what only the words found.
+    fn add_cosines(
+        &self,
+        near: &[DenseHit],
+        evidence: &mut BTreeMap<MemoryNumber, Evidence>,
+    ) -> Result<()> {
+        let Some(meaning) = self.meaning else { return Ok(()) };
+        for hit in near {
+            if let Some(evidence) = evidence.get_mut(&hit.number) {
+                evidence.cosine = Some(hit.cosine);
+            }
+        }
+        let without = evidence.iter().filter(|(_, evidence)| evidence.cosine.is_none());
+        let numbers: Vec<MemoryNumber> = without.map(|(number, _)| *number).collect();
+        for (number, cosine) in numbers.iter().zip(meaning.cosines(&numbers)?) {
+            if let Some(evidence) = evidence.get_mut(number) {
+                evidence.cosine = cosine;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_scenes(&self, evidence: &mut BTreeMap<MemoryNumber, Evidence>) {
+        let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
+        let scenes = self.question.scene_scores(self.scope, &numbers, SCENE_REACH);
+        let coverage = self.question.coverage(&numbers);
+        for (evidence, (scene, coverage)) in evidence.values_mut().zip(scenes.iter().zip(coverage))
+        {
+            evidence.scene = *scene;
+            evidence.coverage = coverage;
+        }
+    }
 }
 
 /// Returns the deviation of the cosines from that of what the signs tell of them. For vectors of `d`
@@ -216,29 +284,6 @@ fn without_noise_of_signs(deviation: f32, n_dimensions: usize) -> f32 {
     (deviation * deviation - noise).max(0.0).sqrt()
 }
 
-/// Adds the cosines: those the meaning lane found, and those of what only the words found.
-fn add_cosines(
-    engine: &MemoryEngine,
-    reader: &Reader,
-    nearest: &Nearest,
-    evidence: &mut BTreeMap<MemoryNumber, Evidence>,
-) -> Result<()> {
-    for (number, cosine) in &nearest.hits {
-        if let Some(evidence) = evidence.get_mut(number) {
-            evidence.cosine = Some(*cosine);
-        }
-    }
-    let without = evidence.iter().filter(|(_, evidence)| evidence.cosine.is_none());
-    let numbers: Vec<MemoryNumber> = without.map(|(number, _)| *number).collect();
-    let cosines = engine.cosines(reader, &nearest.cue, &numbers)?;
-    for (number, cosine) in numbers.iter().zip(cosines) {
-        if let Some(evidence) = evidence.get_mut(number) {
-            evidence.cosine = cosine;
-        }
-    }
-    Ok(())
-}
-
 /// Leaves those whose scenes are worth reading.
 fn keep_promising(evidence: &mut BTreeMap<MemoryNumber, Evidence>, scale: &Scale) {
     let mut promise: Vec<(f64, MemoryNumber)> =
@@ -247,24 +292,6 @@ fn keep_promising(evidence: &mut BTreeMap<MemoryNumber, Evidence>, scale: &Scale
     for (_, number) in promise.iter().skip(SCENES_MAX) {
         evidence.remove(number);
     }
-}
-
-fn add_scenes(
-    engine: &MemoryEngine,
-    query: &LexicalQuery,
-    scope: &Scope,
-    evidence: &mut BTreeMap<MemoryNumber, Evidence>,
-) -> Result<()> {
-    let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
-    let (scenes, coverage) = engine.with_index(|index| {
-        let scenes = index.scene_scores(query, scope, &numbers, SCENE_REACH);
-        (scenes, index.coverage(query, &numbers))
-    })?;
-    for (evidence, (scene, coverage)) in evidence.values_mut().zip(scenes.iter().zip(coverage)) {
-        evidence.scene = *scene;
-        evidence.coverage = coverage;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

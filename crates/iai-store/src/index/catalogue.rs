@@ -1,7 +1,7 @@
 //! What ranking and filtering ask about every memory, in columns by number: no row is decrypted to
 //! learn who spoke, when and where.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::coding::{checksum, u32_at, u64_at};
 use crate::record::{MemoryNumber, Role, Tier};
@@ -86,6 +86,17 @@ impl Catalogue {
     pub fn project_number(&self, project: &str) -> Option<u32> {
         let place = self.projects.iter().position(|known| known == project)?;
         u32::try_from(place).ok()
+    }
+
+    /// Returns for each place whether it belongs to a project.
+    fn places_of(&self, project: &str) -> Vec<bool> {
+        let wanted = self.project_number(project);
+        let n_places = self.place_projects.last_key_value().map_or(0, |(place, _)| *place as usize);
+        let mut places = vec![false; n_places.saturating_add(1)];
+        for (place, project) in &self.place_projects {
+            set(&mut places, *place as usize, Some(*project) == wanted);
+        }
+        places
     }
 
     /// Returns since when another memory holds in place of this one, in milliseconds since 1970.
@@ -373,23 +384,44 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Returns a test for membership.
+    /// Returns a test for membership. It is asked about every memory there is, so that all it takes
+    /// are a few looks into tables.
     pub fn admits<'a>(&'a self, catalogue: &'a Catalogue) -> impl Fn(MemoryNumber) -> bool + 'a {
-        let project = self.project.as_deref().map(|name| catalogue.project_number(name));
         let is_all = *self == Self::default();
+        let kinds = self.kinds();
+        let places = self.project.as_deref().map(|project| catalogue.places_of(project));
+        let sessions = self.sessions.as_ref().map(|sessions| sessions.iter().collect());
+        let sessions: Option<BTreeSet<&u32>> = sessions;
         move |number| {
             if is_all {
                 return true;
             }
-            let Some(entry) = catalogue.entry(number) else { return false };
-            let of_project =
-                |wanted: Option<u32>| wanted.is_some() && catalogue.project(number) == wanted;
-            (self.tiers.is_empty() || self.tiers.contains(&entry.tier))
-                && (self.roles.is_empty() || self.roles.contains(&entry.role))
-                && project.is_none_or(of_project)
-                && self.sessions.as_ref().is_none_or(|known| known.contains(&entry.session))
-                && self.said_ms.is_none_or(|(from, to)| (from..=to).contains(&entry.turn_at_ms))
+            let row = number.get() as usize;
+            let is_in = |column: &[u32], set: &Vec<bool>| {
+                let value = column.get(row).and_then(|value| set.get(*value as usize));
+                value.copied().unwrap_or(false)
+            };
+            let kind = catalogue.kinds.get(row).and_then(|kind| kinds.get(usize::from(*kind)));
+            kind.copied().unwrap_or(false)
+                && places.as_ref().is_none_or(|places| is_in(&catalogue.places, places))
+                && sessions.as_ref().is_none_or(|known| {
+                    catalogue.sessions.get(row).is_some_and(|session| known.contains(session))
+                })
+                && self.said_ms.is_none_or(|(from, to)| {
+                    catalogue.entry(number).is_some_and(|e| (from..=to).contains(&e.turn_at_ms))
+                })
         }
+    }
+
+    /// Which kinds are meant.
+    fn kinds(&self) -> [bool; 256] {
+        let is_meant = |kind: u8| {
+            unpacked(kind).is_some_and(|(role, tier)| {
+                (self.tiers.is_empty() || self.tiers.contains(&tier))
+                    && (self.roles.is_empty() || self.roles.contains(&role))
+            })
+        };
+        std::array::from_fn(|kind| u8::try_from(kind).is_ok_and(is_meant))
     }
 }
 

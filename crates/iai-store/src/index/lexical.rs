@@ -4,18 +4,22 @@
 //! new. Scores are the same however memories are spread over them.
 
 mod asked;
+mod best;
+mod list;
+mod resolved;
 mod search;
 
 use std::sync::Arc;
 
-use super::bm25::{self, Totals};
+use super::bm25::Totals;
 use super::segment::{Segment, merged};
 use super::tail::Tail;
 use super::words::{MemoryWords, terms_asked};
 use crate::record::MemoryNumber;
-use asked::Asked;
+use list::List;
 
 pub use asked::LexicalQuery;
+pub(crate) use resolved::Resolved;
 
 /// Segments of like size are joined when there are this many in a row.
 const MERGE_SEGMENTS: usize = 8;
@@ -128,45 +132,9 @@ impl LexicalIndex {
         }
     }
 
-    /// Returns the best memories, best first, then by number; `admits` may refuse any.
-    pub(crate) fn search(
-        &self,
-        query: &LexicalQuery,
-        admits: &dyn Fn(MemoryNumber) -> bool,
-        limit: usize,
-    ) -> Vec<LexicalHit> {
-        let asked = Asked::of(query);
-        search::best(self, &asked, admits, limit)
-    }
-
-    /// Returns what each of these memories scores, 0 where nothing fits.
-    pub(crate) fn scores(&self, query: &LexicalQuery, numbers: &[MemoryNumber]) -> Vec<f32> {
-        search::scores(self, &Asked::of(query), numbers)
-    }
-
-    /// Returns what each scene scores, its memories read as one text.
-    pub(crate) fn scene_scores(
-        &self,
-        query: &LexicalQuery,
-        scenes: &[Vec<MemoryNumber>],
-    ) -> Vec<f32> {
-        search::scene_scores(self, &Asked::of(query), scenes)
-    }
-
-    /// Returns how much of what the query's words tell is in each of these memories, from 0 to 1.
-    pub(crate) fn coverage(&self, query: &LexicalQuery, numbers: &[MemoryNumber]) -> Vec<f32> {
-        search::coverage(self, &Asked::of(query), numbers)
-    }
-
-    /// Returns the most a memory could score.
-    fn information_in(&self, asked: &Asked) -> f32 {
-        let totals = self.totals();
-        asked.terms.iter().map(|term| bm25::weight(totals, self.frequency(term))).sum()
-    }
-
-    /// Returns the most a memory could score under a query.
-    pub(crate) fn information(&self, query: &LexicalQuery) -> f32 {
-        self.information_in(&Asked::of(query))
+    /// Looks the words of a question up in every part.
+    pub(crate) fn resolve(&self, query: &LexicalQuery) -> Resolved<'_> {
+        Resolved::new(self, query)
     }
 
     /// Returns in how many memories a word is; one that is cut into several, as its rarest.
@@ -279,10 +247,10 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn list(self, term: &[u8]) -> search::List<'a> {
+    fn list(self, term: &[u8]) -> List<'a> {
         match self {
-            Part::Segment(segment) => search::List::Sealed(segment.postings(term)),
-            Part::Tail(tail) => search::List::Open(tail.postings(term)),
+            Part::Segment(segment) => List::Sealed(segment.postings(term)),
+            Part::Tail(tail) => List::Open(tail.postings(term)),
         }
     }
 }

@@ -10,7 +10,9 @@
 //! | | postings |
 
 mod build;
+mod dense;
 mod postings;
+mod sparse;
 
 use super::bm25::Totals;
 use super::coding::{checksum, take_short, u32_at, u64_at};
@@ -19,8 +21,8 @@ use super::words;
 pub(crate) use build::{SegmentBuilder, merged, without};
 pub(crate) use postings::{Postings, Probe};
 
-/// "ilx1": the layout of the bytes below. Another layout gets another number.
-const MAGIC: u32 = 0x3178_6c69;
+/// "ilx2": the layout of the bytes below. Another layout gets another number.
+const MAGIC: u32 = 0x3278_6c69;
 const HEADER_BYTES: usize = 64;
 /// Where the checksum stands: it covers everything else.
 const CHECKSUM_AT: usize = 56;
@@ -132,6 +134,7 @@ impl Segment {
             postings: self.bytes.get(postings_at..).unwrap_or_default(),
             term: Vec::with_capacity(words::TERM_BYTES_MAX),
             here: &[],
+            n_numbers: self.lengths().len(),
             n_left: self.sections.n_terms.saturating_sub(entry.saturating_mul(TERMS_PER_ENTRY)),
         }
     }
@@ -188,6 +191,8 @@ pub(crate) struct Terms<'a> {
     postings: &'a [u8],
     pub(crate) term: Vec<u8>,
     here: &'a [u8],
+    /// How many numbers the segment has.
+    n_numbers: usize,
     n_left: usize,
 }
 
@@ -214,7 +219,7 @@ impl<'a> Terms<'a> {
 
     /// Returns the postings of the term gone to.
     pub(crate) fn postings(&self) -> Postings<'a> {
-        Postings::open(self.here)
+        Postings::open(self.here, self.n_numbers)
     }
 }
 

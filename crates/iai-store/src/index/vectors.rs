@@ -107,9 +107,18 @@ impl VectorIndex {
         self.present.get(word).is_some_and(|bits| bits & bit != 0)
     }
 
-    /// Returns those of the memories that have no vectors, in the order asked.
-    pub fn missing(&self, numbers: &[MemoryNumber]) -> Vec<MemoryNumber> {
-        numbers.iter().copied().filter(|number| !self.has(*number)).collect()
+    /// Returns the numbers up to `newest` that have no vectors, the highest first, whether or not
+    /// they are memories. Sixty-four that have theirs cost one look.
+    pub fn missing_up_to(&self, newest: MemoryNumber) -> impl Iterator<Item = MemoryNumber> + '_ {
+        let words = (0..=newest.get() / NUMBERS_PER_WORD).rev();
+        let missing = words.flat_map(move |word| {
+            let present = self.present.get(word as usize).copied().unwrap_or(0);
+            let first = word.saturating_mul(NUMBERS_PER_WORD);
+            let bits = (0..NUMBERS_PER_WORD).rev().filter(move |bit| present >> bit & 1 == 0);
+            let n_bits = if present == u64::MAX { 0 } else { usize::MAX };
+            bits.take(n_bits).map(move |bit| first.saturating_add(bit))
+        });
+        missing.filter(move |number| *number <= newest.get()).map(MemoryNumber::new)
     }
 
     /// Adds the vectors of a memory in place of those it had; they are in the store already.

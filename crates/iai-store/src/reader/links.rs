@@ -9,23 +9,23 @@ use super::{Reader, sql_limit};
 use crate::error::Result;
 use crate::record::link::faded;
 use crate::record::memory::Millis;
-use crate::record::{Link, MemoryId, MemoryNumber};
+use crate::record::{Link, MemoryNumber};
 
 impl Reader {
     /// Returns all links that touch any of these memories, each once, by source, target and kind.
-    pub fn links_of(&self, ids: &[MemoryId]) -> Result<Vec<Link>> {
+    pub fn links_of(&self, numbers: &[MemoryNumber]) -> Result<Vec<Link>> {
         let sql = "
             SELECT a.uuid AS src, b.uuid AS dst, l.kind, l.weight, l.created_at_ms, l.touched_at_ms
-              FROM (SELECT * FROM link WHERE src = (SELECT number FROM memory WHERE uuid = ?1)
+              FROM (SELECT * FROM link WHERE src = ?1
                      UNION ALL
-                    SELECT * FROM link WHERE dst = (SELECT number FROM memory WHERE uuid = ?1)) l
+                    SELECT * FROM link WHERE dst = ?1) l
               JOIN memory a ON a.number = l.src
               JOIN memory b ON b.number = l.dst";
         self.run("reading links", |c| {
             let mut statement = c.prepare_cached(sql)?;
             let mut links = BTreeMap::new();
-            for id in ids {
-                for link in statement.query_map([id], link_of)? {
+            for number in numbers {
+                for link in statement.query_map([number], link_of)? {
                     let link = link?;
                     links.insert((link.src, link.dst, link.kind), link);
                 }

@@ -203,33 +203,34 @@ fn newest_first(clause: &Clause) -> String {
     memories_from(&format!("({chosen}) chosen CROSS JOIN memory m ON m.number = chosen.number"))
 }
 
-/// Reads a row of [`memories_from`].
+/// Reads a row of [`memories_from`]. By place, not by name: a name is looked for among all others,
+/// and a recall reads hundreds of columns.
 pub(crate) fn memory_of(row: &Row<'_>) -> rusqlite::Result<Memory> {
-    let at = |name| row.get::<&str, Millis>(name).map(|millis| millis.0);
+    let at = |place| row.get::<usize, Millis>(place).map(|millis| millis.0);
     Ok(Memory {
-        id: row.get("uuid")?,
-        host: row.get("host")?,
-        session: row.get("session")?,
-        turn_uuid: row.get("turn_uuid")?,
-        turn_index: row.get::<_, Option<i64>>("turn_index")?.map(i64::cast_unsigned),
-        role: row.get("role")?,
-        tier: row.get("tier")?,
-        project: row.get("project")?,
-        cwd: row.get("cwd")?,
-        turn_at: at("turn_at_ms")?,
-        captured_at: at("captured_at_ms")?,
-        stored_at: at("stored_at_ms")?,
-        text: row.get("text")?,
-        language: row.get("language")?,
-        tags: row.get::<_, Json<Vec<String>>>("tags")?.0,
-        provenance: row.get::<_, Json<_>>("provenance")?.0,
-        cue: row.get("cue")?,
-        pinned: row.get("pinned")?,
-        content_hash: row.get("content_hash")?,
-        strength: row.get("strength")?,
-        community: row.get::<_, Option<i64>>("community")?.map(i64::cast_unsigned),
-        valid_from: at("valid_from_ms")?,
-        valid_to: row.get::<_, Option<Millis>>("valid_to_ms")?.map(|millis| millis.0),
+        id: row.get(0)?,
+        host: row.get(1)?,
+        session: row.get(2)?,
+        turn_uuid: row.get(3)?,
+        turn_index: row.get::<_, Option<i64>>(4)?.map(i64::cast_unsigned),
+        role: row.get(5)?,
+        tier: row.get(6)?,
+        project: row.get(7)?,
+        cwd: row.get(8)?,
+        turn_at: at(9)?,
+        captured_at: at(10)?,
+        stored_at: at(11)?,
+        text: row.get(12)?,
+        language: row.get(13)?,
+        tags: row.get::<_, Json<Vec<String>>>(14)?.0,
+        provenance: row.get::<_, Json<_>>(15)?.0,
+        cue: row.get(16)?,
+        pinned: row.get(17)?,
+        content_hash: row.get(18)?,
+        strength: row.get(19)?,
+        community: row.get::<_, Option<i64>>(20)?.map(i64::cast_unsigned),
+        valid_from: at(21)?,
+        valid_to: row.get::<_, Option<Millis>>(22)?.map(|millis| millis.0),
     })
 }
 

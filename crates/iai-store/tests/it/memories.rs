@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 
 use iai_store::{
-    CheckDepth, Filter, Inserted, Link, LinkKind, NewMemory, Reader, Role, StoreError, Tier,
+    CheckDepth, Filter, Inserted, Link, LinkKind, MemoryId, NewMemory, Reader, Role, Store,
+    StoreError, Tier,
 };
 use serde_json::json;
 
@@ -261,12 +262,16 @@ fn links_know_direction_and_strength() {
             Ok::<_, StoreError>(())
         })
         .unwrap();
-    let links = store.read().links_of(&[low, low]).unwrap();
+    let links_of = |store: &Store, ids: &[MemoryId]| {
+        let number = |id: &MemoryId| store.read().number_of(*id).unwrap().unwrap();
+        store.read().links_of(&ids.iter().map(number).collect::<Vec<_>>()).unwrap()
+    };
+    let links = links_of(&store, &[low, low]);
     assert_eq!(
         links,
         [link(low, high, LinkKind::Similar, 0.5), link(high, low, LinkKind::TemporalNext, 0.5)]
     );
-    assert_eq!(store.read().links_of(&[mid]).unwrap(), []);
+    assert_eq!(links_of(&store, &[mid]), []);
     assert_eq!(store.read().link_pairs(9).unwrap().len(), 1, "one pair, however many links");
 
     let mut weights = Vec::new();
@@ -275,7 +280,7 @@ fn links_know_direction_and_strength() {
         weights.push((now.weight, now.changed));
     }
     assert_eq!(weights, [(0.5, true), (0.5, false), (0.75, true)]);
-    let hebbian = store.read().links_of(&[mid]).unwrap();
+    let hebbian = links_of(&store, &[mid]);
     assert_eq!((hebbian[0].src, hebbian[0].dst), (mid, high));
     assert_eq!(store.read().link_pairs(1).unwrap().len(), 1);
 }

@@ -133,7 +133,8 @@ fn compare(store: &Store, model: &Model) {
         .map(|memory| (memory.id, memory.text, memory.valid_to))
         .collect();
     assert_eq!(found, model.memories);
-    let links: BTreeMap<_, _> = (reader.links_of(&ids).unwrap().into_iter())
+    let numbers: Vec<_> = ids.iter().map(|id| reader.number_of(*id).unwrap().unwrap()).collect();
+    let links: BTreeMap<_, _> = (reader.links_of(&numbers).unwrap().into_iter())
         .map(|l| ((l.src, l.dst, l.kind), (l.weight, l.created_at, l.touched_at)))
         .collect();
     assert_eq!(links, model.links);

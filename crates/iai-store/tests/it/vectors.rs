@@ -195,8 +195,10 @@ fn an_index_loaded_again_answers_the_same() {
     let loaded = VectorIndex::load(&reader, model).unwrap();
     assert_eq!(loaded.n_vectors(), index.n_vectors());
     assert_eq!(loaded.search(&reader, &cue, |_| true, limits).unwrap(), before);
-    let numbers: Vec<MemoryNumber> = [0, 1, 2999, 3000, 70_000].map(number).to_vec();
-    assert_eq!(loaded.missing(&numbers), [0, 3000, 70_000].map(number));
+    let missing = |newest: u32| loaded.missing_up_to(number(newest)).collect::<Vec<_>>();
+    assert_eq!(missing(3002), [3002, 3001, 3000, 0].map(number));
+    assert_eq!(missing(1), [0].map(number));
+    assert_eq!(missing(70_000).len(), 70_000 - 2999 + 1);
 }
 
 #[test]

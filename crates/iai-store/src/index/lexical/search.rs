@@ -1,240 +1,115 @@
-//! The search itself: term at a time over each part, rare terms first; common ones are only looked
+//! The search itself: term at a time over each part, rare terms first. Common ones are only looked
 //! up for memories that can still be among the best.
+//!
+//! The work is bounded whatever the size of the store. As long as the postings of a question's
+//! rarest terms fit the bound, or no memory without those terms could be among the best, the answer
+//! is that of reading everything. Beyond that, a memory is found by the rarest terms as far back as
+//! the bound reaches, the newest first, and its score is exact all the same.
 
-use super::asked::Asked;
-use super::{LexicalHit, LexicalIndex, Part};
-use crate::index::bm25::{self, Saturation};
-use crate::index::segment::{Postings, Probe};
+use super::best::Best;
+use super::list::List;
+use super::resolved::{Resolved, Searched};
+use super::{LexicalHit, Part};
+use crate::index::bm25::Saturation;
 use crate::record::MemoryNumber;
 
 /// Bounds are sums of rounded numbers: what is this close to the last of the best is looked at.
 const SLACK: f32 = 1.000_1;
+/// Postings read times terms looked up for each, about: so many take a millisecond.
+const STEPS_MAX: usize = 1 << 18;
+/// Whatever the number of terms, no fewer postings are read than this …
+const POSTINGS_MAX_LEAST: usize = 1 << 14;
+/// … and no more than this.
+const POSTINGS_MAX_MOST: usize = 1 << 16;
 
-/// A term with its weight over the whole index.
-struct Weighted<'a> {
-    term: &'a [u8],
-    mask: u64,
-    weight: f32,
+/// How many postings a search with so many terms reads at most.
+pub(super) fn n_postings_max(n_terms: usize) -> u32 {
+    let n_postings = STEPS_MAX / n_terms.max(1);
+    let bounded = n_postings.clamp(POSTINGS_MAX_LEAST, POSTINGS_MAX_MOST);
+    u32::try_from(bounded).unwrap_or(u32::MAX)
 }
 
 /// Returns the best memories, best first, then by number.
 pub(super) fn best(
-    index: &LexicalIndex,
-    asked: &Asked,
+    resolved: &Resolved<'_>,
     admits: &dyn Fn(MemoryNumber) -> bool,
     limit: usize,
+    n_postings_max: u32,
 ) -> Vec<LexicalHit> {
-    let terms = weighted(index, asked);
-    if limit == 0 || terms.is_empty() {
+    if limit == 0 || resolved.terms.is_empty() {
         return Vec::new();
     }
     let mut round = Round {
-        asked,
-        terms: &terms,
-        mean_length: index.totals().mean_length(),
+        resolved,
+        horizons: horizons(resolved, n_postings_max),
+        saturation: Saturation::new(resolved.mean_length),
+        has_phrases: !resolved.asked.all.is_empty(),
         admits,
         best: Best::new(limit),
         sums: Vec::new(),
         masks: Vec::new(),
         touched: Vec::new(),
     };
-    for part in index.parts() {
-        round.search(part);
+    for searched in &resolved.parts {
+        round.search(searched);
     }
     round.best.finish()
 }
 
-/// Returns the score of each memory asked for.
-pub(super) fn scores(index: &LexicalIndex, asked: &Asked, numbers: &[MemoryNumber]) -> Vec<f32> {
-    let terms = weighted(index, asked);
-    let saturation = Saturation::new(index.totals().mean_length());
-    let mut order: Vec<(usize, u32)> =
-        numbers.iter().map(|number| number.get()).enumerate().collect();
-    order.sort_unstable_by_key(|(_, number)| *number);
-    let mut scores = vec![0.0; numbers.len()];
-    for part in index.parts() {
-        let start = order.partition_point(|(_, number)| *number < part.first());
-        let end = order.partition_point(|(_, number)| *number < part.end());
-        let inside = order.get(start..end).unwrap_or_default();
-        for term in &terms {
-            let mut probe = part.list(term.term).probe();
-            for (place, number) in inside {
-                let local = number - part.first();
-                let count = probe.count_of(local);
-                if count > 0
-                    && let Some(score) = scores.get_mut(*place)
-                {
-                    *score += term.weight * saturation.share(count, part.length(local));
-                }
-            }
+/// Returns for each term the first number whose memories are found by it; the maximum where it is
+/// only looked up.
+fn horizons(resolved: &Resolved<'_>, n_postings_max: u32) -> Vec<u32> {
+    let finding = finding_terms(resolved);
+    let mut n_left = u64::from(n_postings_max);
+    let mut horizon_of = |(place, n_memories): (usize, u64)| {
+        if finding.get(place) != Some(&true) {
+            return u32::MAX;
         }
-    }
-    scores
-}
-
-/// Returns for each memory how much of what the question's terms tell is in it, however often and
-/// however long it is: from 0 to 1.
-pub(super) fn coverage(index: &LexicalIndex, asked: &Asked, numbers: &[MemoryNumber]) -> Vec<f32> {
-    let terms = weighted(index, asked);
-    let mut sorted: Vec<u32> = numbers.iter().map(|number| number.get()).collect();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let counts = Counts::of(index, &terms, &sorted);
-    let information = index.information_in(asked).max(f32::MIN_POSITIVE);
-    let share = |number: &MemoryNumber| {
-        let (sums, _) = counts.sums(std::slice::from_ref(number));
-        let there = terms.iter().zip(sums).filter(|(_, count)| 0.0 < *count);
-        there.map(|(term, _)| term.weight).sum::<f32>() / information
+        let n_read = n_memories.min(n_left);
+        n_left -= n_read;
+        if n_read == n_memories { 0 } else { number_of_newest(resolved, place, n_read) }
     };
-    numbers.iter().map(share).collect()
+    let terms = resolved.terms.iter().map(|term| term.n_memories).enumerate();
+    terms.map(&mut horizon_of).collect()
 }
 
-/// Returns what each scene scores, its memories read as one text: the words of a question are often
-/// spread over neighbouring turns.
-pub(super) fn scene_scores(
-    index: &LexicalIndex,
-    asked: &Asked,
-    scenes: &[Vec<MemoryNumber>],
-) -> Vec<f32> {
-    let terms = weighted(index, asked);
-    let mut numbers: Vec<u32> = scenes.iter().flatten().map(|number| number.get()).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let counts = Counts::of(index, &terms, &numbers);
-    let texts: Vec<(Vec<f32>, f32)> = scenes.iter().map(|scene| counts.sums(scene)).collect();
-    let n_words: f32 = texts.iter().map(|(_, length)| length).sum();
-    #[expect(clippy::cast_precision_loss, reason = "a few dozen scenes")]
-    let saturation = Saturation::new((n_words / texts.len().max(1) as f32).max(1.0));
-    let score = |(sums, length): &(Vec<f32>, f32)| {
-        let shares = sums.iter().map(|count| saturation.share_of(*count, *length));
-        terms.iter().zip(shares).map(|(term, share)| term.weight * share).sum()
-    };
-    texts.iter().map(score).collect()
-}
-
-/// How often each term is in each of some memories, and how long those are.
-struct Counts<'a> {
-    numbers: &'a [u32],
-    lengths: Vec<u16>,
-    /// One row for each term.
-    rows: Vec<Vec<u16>>,
-}
-
-impl<'a> Counts<'a> {
-    /// `numbers` are sorted.
-    fn of(index: &LexicalIndex, terms: &[Weighted<'_>], numbers: &'a [u32]) -> Self {
-        let mut lengths = vec![0; numbers.len()];
-        let mut rows = vec![vec![0; numbers.len()]; terms.len()];
-        for part in index.parts() {
-            let start = numbers.partition_point(|number| *number < part.first());
-            let end = numbers.partition_point(|number| *number < part.end());
-            let inside = numbers.get(start..end).unwrap_or_default();
-            let places = || (start..end).zip(inside.iter().map(|number| number - part.first()));
-            for (place, local) in places() {
-                if let Some(length) = lengths.get_mut(place) {
-                    *length = part.length(local);
-                }
-            }
-            for (term, row) in terms.iter().zip(&mut rows) {
-                let mut probe = part.list(term.term).probe();
-                for (place, local) in places() {
-                    if let Some(count) = row.get_mut(place) {
-                        *count = probe.count_of(local);
-                    }
-                }
-            }
-        }
-        Self { numbers, lengths, rows }
-    }
-
-    /// Returns how often each term is in a scene, and how long the scene is.
-    fn sums(&self, scene: &[MemoryNumber]) -> (Vec<f32>, f32) {
-        let places: Vec<usize> = (scene.iter())
-            .filter_map(|number| self.numbers.binary_search(&number.get()).ok())
-            .collect();
-        let sum = |column: &[u16]| {
-            places
-                .iter()
-                .filter_map(|place| column.get(*place))
-                .map(|count| f32::from(*count))
-                .sum()
+/// Tells which terms find memories: any word does, but of a phrase only its rarest, because what it
+/// is not in has not the whole phrase.
+fn finding_terms(resolved: &Resolved<'_>) -> Vec<bool> {
+    let asked = &resolved.asked;
+    let is_phrase_found_by = |place: usize| {
+        let is_first = |phrase: &&u64| {
+            resolved.terms.iter().position(|term| **phrase & term.mask != 0) == Some(place)
         };
-        (self.rows.iter().map(|row| sum(row)).collect(), sum(&self.lengths))
-    }
+        asked.all.iter().find(is_first).is_some()
+    };
+    let terms = resolved.terms.iter().enumerate();
+    terms.map(|(place, term)| asked.any & term.mask != 0 || is_phrase_found_by(place)).collect()
 }
 
-/// The terms that are anywhere, rarest first; the order decides how sums round, so it may not
-/// depend on how memories are spread.
-fn weighted<'a>(index: &LexicalIndex, asked: &'a Asked) -> Vec<Weighted<'a>> {
-    let totals = index.totals();
-    let mut terms: Vec<Weighted<'_>> = Vec::new();
-    for (place, term) in asked.terms.iter().enumerate() {
-        let frequency = index.frequency(term);
-        if frequency > 0 {
-            let weight = bm25::weight(totals, frequency);
-            terms.push(Weighted { term: term.as_bytes(), mask: 1 << place, weight });
+/// Returns the number of the oldest of a term's `n` newest memories.
+fn number_of_newest(resolved: &Resolved<'_>, place: usize, n: u64) -> u32 {
+    let mut n_left = n;
+    for searched in resolved.parts.iter().rev() {
+        let n_here = u64::from(searched.n_memories(place));
+        if 0 < n_left && n_left <= n_here {
+            let n_newest = u32::try_from(n_left).unwrap_or(u32::MAX);
+            let local = searched.lists.get(place).and_then(|list| list.nth_from_end(n_newest));
+            return local.map_or(u32::MAX, |local| searched.part.first().saturating_add(local));
         }
+        n_left = n_left.saturating_sub(n_here);
     }
-    terms.sort_by(|one, other| {
-        other.weight.total_cmp(&one.weight).then_with(|| one.term.cmp(other.term))
-    });
-    terms
-}
-
-/// The postings of a term in one part.
-#[derive(Clone, Copy)]
-pub(super) enum List<'a> {
-    Sealed(Option<Postings<'a>>),
-    Open(&'a [(u32, u16)]),
-}
-
-impl<'a> List<'a> {
-    pub(super) fn n_memories(self) -> u32 {
-        match self {
-            List::Sealed(postings) => postings.map_or(0, Postings::n_memories),
-            List::Open(postings) => u32::try_from(postings.len()).unwrap_or(u32::MAX),
-        }
-    }
-
-    /// The most a memory of the part gets of the term's weight.
-    fn share_max(self, drift: f32) -> f32 {
-        match self {
-            List::Sealed(Some(postings)) => (postings.share_max() * drift).min(1.0),
-            List::Sealed(None) | List::Open([]) => 0.0,
-            List::Open(_) => 1.0,
-        }
-    }
-
-    fn probe(self) -> Lookup<'a> {
-        match self {
-            List::Sealed(postings) => Lookup::Sealed(postings.map(Postings::probe)),
-            List::Open(postings) => Lookup::Open(postings),
-        }
-    }
-}
-
-enum Lookup<'a> {
-    Sealed(Option<Probe<'a>>),
-    Open(&'a [(u32, u16)]),
-}
-
-impl Lookup<'_> {
-    fn count_of(&mut self, local: u32) -> u16 {
-        match self {
-            Lookup::Sealed(probe) => probe.as_mut().map_or(0, |probe| probe.count_of(local)),
-            Lookup::Open(postings) => {
-                let found = postings.binary_search_by_key(&local, |(memory, _)| *memory).ok();
-                found.and_then(|place| postings.get(place)).map_or(0, |(_, count)| *count)
-            }
-        }
-    }
+    u32::MAX
 }
 
 /// One search on its way through the parts.
 struct Round<'a> {
-    asked: &'a Asked,
-    terms: &'a [Weighted<'a>],
-    mean_length: f32,
+    resolved: &'a Resolved<'a>,
+    /// By term.
+    horizons: Vec<u32>,
+    saturation: Saturation,
+    /// With phrases, memories fall out at the end, so that none can be left out before.
+    has_phrases: bool,
     admits: &'a dyn Fn(MemoryNumber) -> bool,
     best: Best,
     /// What each memory of the part has so far; all zero between two parts.
@@ -246,47 +121,64 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    fn search(&mut self, part: Part<'_>) {
+    fn search(&mut self, searched: &Searched<'_>) {
+        let part = searched.part;
         let n_numbers = part.end().saturating_sub(part.first()) as usize;
         if self.sums.len() < n_numbers {
             self.sums.resize(n_numbers, 0.0);
         }
-        let drift = (self.mean_length / part.totals().mean_length()).max(1.0);
-        let lists: Vec<List<'_>> = self.terms.iter().map(|term| part.list(term.term)).collect();
-        let to_come = to_come(self.terms, &lists, drift);
-        if self.asked.all.is_empty() {
-            let n_scanned = self.scan_while_needed(part, &lists, &to_come);
-            self.look_up(part, &lists, &to_come, n_scanned);
-        } else {
-            self.scan_with_masks(part, &lists, n_numbers);
+        if self.has_phrases && self.masks.len() < n_numbers {
+            self.masks.resize(n_numbers, 0);
         }
+        let most = self.most_of_each(searched);
+        let (pending, floor) = self.find(searched, &most);
+        self.look_up(searched, &most, &pending, floor);
+        self.drop_unmet();
         self.collect(part.first());
     }
 
-    /// Scans the rarest terms until memories that have none of them cannot be among the best.
-    /// Returns how many were scanned.
-    fn scan_while_needed(&mut self, part: Part<'_>, lists: &[List<'_>], to_come: &[f32]) -> usize {
-        let mut floor = self.best.floor;
-        for (place, list) in lists.iter().enumerate() {
-            let most = to_come.get(place).copied().unwrap_or(0.0);
-            if most * SLACK < floor {
-                return place;
-            }
-            if list.n_memories() > 0 {
-                self.scan(part, place, *list);
-            }
-            // Later parts have the floor of the earlier ones; the first has to find its own.
-            if !self.best.is_full() {
-                floor = floor.max(self.floor_of_part(part.first()));
-            }
-        }
-        lists.len()
+    /// What each term can add at most to a memory of this part.
+    fn most_of_each(&self, searched: &Searched<'_>) -> Vec<f32> {
+        let drift = (self.resolved.mean_length / searched.part.totals().mean_length()).max(1.0);
+        let terms = self.resolved.terms.iter().zip(&searched.lists);
+        terms.map(|(term, list)| term.weight * list.share_max(drift)).collect()
     }
 
-    fn scan(&mut self, part: Part<'_>, place: usize, list: List<'_>) {
-        let weight = self.terms.get(place).map_or(0.0, |term| term.weight);
-        let saturation = Saturation::new(self.mean_length);
-        let (sums, touched) = (&mut self.sums, &mut self.touched);
+    /// Reads the rarest terms until memories that have none of them cannot be among the best.
+    /// Returns the terms that were not read, and what the best have so far.
+    fn find(&mut self, searched: &Searched<'_>, most: &[f32]) -> (Vec<usize>, Floor) {
+        let part = searched.part;
+        let n_numbers = part.end().saturating_sub(part.first());
+        let mut floor = Floor { value: self.best.floor, highest: self.best.floor };
+        let mut to_come: f32 = most.iter().sum();
+        let mut pending = Vec::new();
+        for (place, list) in searched.lists.iter().enumerate() {
+            let horizon = self.horizons.get(place).copied().unwrap_or(u32::MAX);
+            let start = horizon.saturating_sub(part.first());
+            self.raise(&mut floor, to_come, part.first(), &self.touched);
+            let is_too_little = !self.has_phrases && to_come * SLACK < floor.value;
+            let most = most.get(place).copied().unwrap_or(0.0);
+            to_come -= most;
+            if is_too_little || n_numbers <= start {
+                pending.push(place);
+                continue;
+            }
+            if 0 < start {
+                let older = |local: &u32| *local < start;
+                let mut found: Vec<u32> = self.touched.iter().copied().filter(older).collect();
+                found.sort_unstable();
+                self.add_to(searched, place, &found);
+            }
+            self.scan(part, place, *list, start);
+            floor.highest += most;
+        }
+        (pending, floor)
+    }
+
+    fn scan(&mut self, part: Part<'_>, place: usize, list: List<'_>, start: u32) {
+        let Some(term) = self.resolved.terms.get(place) else { return };
+        let (weight, saturation, has_phrases) = (term.weight, self.saturation, self.has_phrases);
+        let (sums, masks, touched) = (&mut self.sums, &mut self.masks, &mut self.touched);
         let mut add = |local: u32, share: f32| {
             if let Some(sum) = sums.get_mut(local as usize) {
                 if *sum == 0.0 {
@@ -294,32 +186,40 @@ impl Round<'_> {
                 }
                 *sum += weight * share;
             }
+            if has_phrases {
+                note(masks, local, term.mask);
+            }
         };
-        match (part, list) {
-            (Part::Segment(segment), List::Sealed(Some(postings))) => {
+        match part {
+            Part::Segment(segment) => {
                 let lengths = segment.lengths();
-                postings.for_each(|local, count| {
+                list.for_each_from(start, |local, count| {
                     let length =
                         lengths.get(local as usize).map_or(0, |two| u16::from_le_bytes(*two));
                     add(local, saturation.share(count, length));
                 });
             }
-            (_, List::Sealed(_)) => {}
-            (_, List::Open(postings)) => {
-                for (local, count) in postings {
-                    add(*local, saturation.share(*count, part.length(*local)));
-                }
-            }
+            Part::Tail(_) => list.for_each_from(start, |local, count| {
+                add(local, saturation.share(count, part.length(local)));
+            }),
         }
     }
 
-    /// What the last of the best has at least, by this part alone.
-    fn floor_of_part(&self, first: u32) -> f32 {
-        if self.touched.len() < self.best.limit {
+    /// Looks what the last of the best has by now, where that could leave anybody out. Later parts
+    /// have the floor of the earlier ones; the first has to find its own.
+    fn raise(&self, floor: &mut Floor, to_come: f32, first: u32, locals: &[u32]) {
+        if !self.best.is_full() && to_come * SLACK < floor.highest {
+            floor.value = floor.value.max(self.floor_of(first, locals));
+            floor.highest = floor.value;
+        }
+    }
+
+    /// What the last of the best has at least, by these memories alone.
+    fn floor_of(&self, first: u32, locals: &[u32]) -> f32 {
+        if locals.len() < self.best.limit || self.has_phrases {
             return 0.0;
         }
-        let mut sums: Vec<f32> = self
-            .touched
+        let mut sums: Vec<f32> = locals
             .iter()
             .filter(|local| (self.admits)(MemoryNumber::new(first.saturating_add(**local))))
             .filter_map(|local| self.sums.get(*local as usize).copied())
@@ -331,55 +231,63 @@ impl Round<'_> {
     }
 
     /// Looks the other terms up for those that can still be among the best.
-    fn look_up(&mut self, part: Part<'_>, lists: &[List<'_>], to_come: &[f32], start: usize) {
-        if start == lists.len() {
+    fn look_up(
+        &mut self,
+        searched: &Searched<'_>,
+        most: &[f32],
+        pending: &[usize],
+        mut floor: Floor,
+    ) {
+        if pending.is_empty() || self.touched.is_empty() {
             return;
         }
-        let floor = self.best.floor.max(self.floor_of_part(part.first()));
-        let saturation = Saturation::new(self.mean_length);
-        let mut open: Vec<u32> = self.touched.clone();
-        open.sort_unstable();
-        for (place, (list, term)) in lists.iter().zip(self.terms).enumerate().skip(start) {
-            let most = to_come.get(place).copied().unwrap_or(0.0);
-            let sums = &mut self.sums;
-            let sum_of =
-                |sums: &[f32], local: u32| sums.get(local as usize).copied().unwrap_or(0.0);
-            open.retain(|local| (sum_of(sums, *local) + most) * SLACK >= floor);
-            let mut probe = list.probe();
-            for local in &open {
-                let count = probe.count_of(*local);
-                if count > 0
-                    && let Some(sum) = sums.get_mut(*local as usize)
-                {
-                    *sum += term.weight * saturation.share(count, part.length(*local));
-                }
+        let most_of = |place: &usize| most.get(*place).copied().unwrap_or(0.0);
+        let mut to_come: f32 = pending.iter().map(most_of).sum();
+        let mut open = self.touched.clone();
+        for (n_done, place) in pending.iter().enumerate() {
+            self.raise(&mut floor, to_come, searched.part.first(), &open);
+            if 0.0 < floor.value {
+                let sums = &self.sums;
+                let sum_of = |local: u32| sums.get(local as usize).copied().unwrap_or(0.0);
+                open.retain(|local| floor.value <= (sum_of(*local) + to_come) * SLACK);
+            }
+            if n_done == 0 {
+                // Only now: of many memories few are left.
+                open.sort_unstable();
+            }
+            self.add_to(searched, *place, &open);
+            to_come -= most_of(place);
+            floor.highest += most_of(place);
+        }
+    }
+
+    /// Adds a term to these memories, which are in order, where they have it.
+    fn add_to(&mut self, searched: &Searched<'_>, place: usize, locals: &[u32]) {
+        let found = searched.lists.get(place).zip(self.resolved.terms.get(place));
+        let Some((list, term)) = found else { return };
+        let mut probe = list.probe();
+        for local in locals {
+            let count = probe.count_of(*local);
+            if count == 0 {
+                continue;
+            }
+            if let Some(sum) = self.sums.get_mut(*local as usize) {
+                *sum += term.weight * self.saturation.share(count, searched.part.length(*local));
+            }
+            if self.has_phrases {
+                note(&mut self.masks, *local, term.mask);
             }
         }
     }
 
-    /// Scans every term and notes which memory has which: phrases need them all.
-    fn scan_with_masks(&mut self, part: Part<'_>, lists: &[List<'_>], n_numbers: usize) {
-        if self.masks.len() < n_numbers {
-            self.masks.resize(n_numbers, 0);
-        }
-        for (place, list) in lists.iter().enumerate() {
-            self.scan(part, place, *list);
-            let mask = self.terms.get(place).map_or(0, |term| term.mask);
-            let masks = &mut self.masks;
-            let mut note = |local: u32| {
-                if let Some(known) = masks.get_mut(local as usize) {
-                    *known |= mask;
-                }
-            };
-            match list {
-                List::Sealed(Some(postings)) => postings.for_each(|local, _| note(local)),
-                List::Sealed(None) => {}
-                List::Open(postings) => postings.iter().for_each(|(local, _)| note(*local)),
-            }
+    /// Takes what has no word and no whole phrase out again.
+    fn drop_unmet(&mut self) {
+        if !self.has_phrases {
+            return;
         }
         for local in &self.touched {
             let mask = self.masks.get_mut(*local as usize).map_or(0, std::mem::take);
-            if !self.asked.is_met(mask)
+            if !self.resolved.asked.is_met(mask)
                 && let Some(sum) = self.sums.get_mut(*local as usize)
             {
                 *sum = 0.0;
@@ -400,59 +308,15 @@ impl Round<'_> {
     }
 }
 
-/// What the terms from each place on can add at most.
-fn to_come(terms: &[Weighted<'_>], lists: &[List<'_>], drift: f32) -> Vec<f32> {
-    let mut sums: Vec<f32> =
-        terms.iter().zip(lists).map(|(term, list)| term.weight * list.share_max(drift)).collect();
-    let mut sum = 0.0;
-    for most in sums.iter_mut().rev() {
-        sum += *most;
-        *most = sum;
-    }
-    sums
+/// What the last of the best has at least, as far as anybody looked.
+struct Floor {
+    value: f32,
+    /// What it could have by now. Below that, looking may be worth its while.
+    highest: f32,
 }
 
-/// The best so far, at most twice as many as wanted.
-struct Best {
-    limit: usize,
-    hits: Vec<LexicalHit>,
-    /// What a hit needs at least; 0 until there are enough.
-    floor: f32,
-}
-
-impl Best {
-    fn new(limit: usize) -> Self {
-        Self { limit, hits: Vec::new(), floor: 0.0 }
+fn note(masks: &mut [u64], local: u32, mask: u64) {
+    if let Some(known) = masks.get_mut(local as usize) {
+        *known |= mask;
     }
-
-    fn is_full(&self) -> bool {
-        self.floor > 0.0
-    }
-
-    fn take(&mut self, hit: LexicalHit) {
-        self.hits.push(hit);
-        if self.limit.saturating_mul(2) <= self.hits.len() {
-            self.cut();
-        }
-    }
-
-    fn cut(&mut self) {
-        if self.hits.len() < self.limit {
-            return;
-        }
-        let last = self.limit.saturating_sub(1);
-        let (_, lowest, _) = self.hits.select_nth_unstable_by(last, order);
-        self.floor = lowest.score;
-        self.hits.truncate(self.limit);
-    }
-
-    fn finish(mut self) -> Vec<LexicalHit> {
-        self.hits.sort_unstable_by(order);
-        self.hits.truncate(self.limit);
-        self.hits
-    }
-}
-
-fn order(one: &LexicalHit, other: &LexicalHit) -> std::cmp::Ordering {
-    other.score.total_cmp(&one.score).then(one.number.cmp(&other.number))
 }

@@ -71,6 +71,24 @@ impl Model {
         })
     }
 
+    /// What a search finds that reads so many postings, rarest words first, newest first.
+    fn newest_by_rarest(&self, words: &[&str], n_postings_max: usize) -> BTreeSet<u32> {
+        let having = |word: &&str| -> Vec<u32> {
+            let has = |said: &Vec<String>| said.iter().any(|known| known == word);
+            self.memories.iter().filter(|(_, said)| has(said)).map(|(n, _)| *n).collect()
+        };
+        let mut lists: Vec<(Vec<u32>, &str)> = words.iter().map(|w| (having(w), *w)).collect();
+        lists.sort_by_key(|(numbers, word)| (numbers.len(), word.to_owned()));
+        let mut n_left = n_postings_max;
+        let mut found = BTreeSet::new();
+        for (numbers, _) in lists {
+            let n_read = numbers.len().min(n_left);
+            n_left -= n_read;
+            found.extend(numbers.iter().rev().take(n_read));
+        }
+        found
+    }
+
     fn best(&self, words: &[&str], is_in: impl Fn(u32) -> bool) -> Vec<(u32, f64)> {
         let mut best: Vec<(u32, f64)> = (self.memories.iter())
             .map(|(number, _)| (*number, self.score(*number, words)))
@@ -126,7 +144,7 @@ fn query_of(words: &[&str]) -> LexicalQuery {
 /// Equal scores may come in any order between the two: they differ in the last digit.
 fn check_best(index: &LexicalIndex, model: &Model, words: &[&str], limit: usize, step: u32) {
     let is_in = |number: u32| number.is_multiple_of(step);
-    let found = index.search(&query_of(words), &|number| is_in(number.get()), limit);
+    let found = index.resolve(&query_of(words)).search(&|number| is_in(number.get()), limit);
     let best = model.best(words, is_in);
     assert_eq!(found.len(), best.len().min(limit), "{words:?}");
     for (hit, (_, score)) in found.iter().zip(&best) {
@@ -152,7 +170,7 @@ proptest! {
         let words: Vec<&str> = asked.iter().map(|place| WORDS[*place]).collect();
         check_best(&index, &model, &words, limit, every);
         let numbers: Vec<MemoryNumber> = (0..130).rev().map(MemoryNumber::new).collect();
-        let scores = index.scores(&query_of(&words), &numbers);
+        let scores = index.resolve(&query_of(&words)).scores(&numbers);
         for (number, score) in numbers.iter().zip(scores) {
             let expect = model.score(number.get(), &words);
             prop_assert!((f64::from(score) - expect).abs() < 1e-4, "{number:?} {score} {expect}");
@@ -177,9 +195,62 @@ proptest! {
             }
         }
         let query = query_of(&["a", "c", "fox", "bee", "cow"]);
-        let ask = |steps: &[Step]| run(steps).0.search(&query, &|_| true, 10);
+        let ask = |steps: &[Step]| run(steps).0.resolve(&query).search(&|_| true, 10);
         prop_assert_eq!(ask(&whole), ask(&cut));
     }
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 100, failure_persistence: None, ..Config::default() })]
+
+    /// With a bound that is reached, hits are fewer or others; which ones does not depend on how
+    /// memories are spread, and what each scores is exact.
+    #[test]
+    fn a_bounded_search_finds_the_newest_that_have_the_rarest_word(
+        texts in prop::collection::vec(any::<u16>(), 1..200),
+        cuts in prop::collection::btree_set(0_usize..200, 0..6),
+        asked in prop::collection::btree_set(0..11_usize, 1..6),
+        n_postings_max in 0_u32..60,
+    ) {
+        let mut steps = Vec::new();
+        for (place, bits) in texts.iter().enumerate() {
+            steps.push(Step::Add(*bits));
+            if cuts.contains(&place) {
+                steps.extend([Step::Freeze, Step::Seal]);
+            }
+        }
+        let words: Vec<&str> = asked.iter().map(|place| WORDS[*place]).collect();
+        let (index, model) = run(&steps);
+        let whole = run(&texts.iter().map(|bits| Step::Add(*bits)).collect::<Vec<_>>()).0;
+        let query = query_of(&words);
+        let bounded = |index: &LexicalIndex, limit: usize| {
+            search::best(&index.resolve(&query), &|_| true, limit, n_postings_max)
+        };
+        let found = bounded(&index, 500);
+        prop_assert_eq!(&found, &bounded(&whole, 500));
+        for hit in &found {
+            let expect = model.score(hit.number.get(), &words);
+            prop_assert!((f64::from(hit.score) - expect).abs() < 1e-4, "{:?} {}", hit, expect);
+        }
+        let numbers: BTreeSet<u32> = found.iter().map(|hit| hit.number.get()).collect();
+        prop_assert_eq!(numbers, model.newest_by_rarest(&words, n_postings_max as usize));
+        // A smaller answer is the beginning of the larger one.
+        prop_assert_eq!(&bounded(&index, 5)[..], &found[..found.len().min(5)]);
+    }
+}
+
+#[test]
+fn common_words_cost_nothing_where_a_rare_one_tells() {
+    let texts: Vec<u16> = (0..400_u16).map(|n| if n % 40 == 7 { 0x200 } else { n % 4 }).collect();
+    let (index, model) = run(&texts.iter().map(|bits| Step::Add(*bits)).collect::<Vec<_>>());
+    let words = ["a", "b", "c", "bee"];
+    let best = model.best(&words, |_| true);
+    let query = query_of(&words);
+    // Ten memories have the rare word, and the common ones fit no bound.
+    let found = search::best(&index.resolve(&query), &|_| true, 10, 10);
+    let numbers = |hits: &[(u32, f64)]| hits.iter().map(|hit| hit.0).collect::<BTreeSet<_>>();
+    let found: BTreeSet<u32> = found.iter().map(|hit| hit.number.get()).collect();
+    assert_eq!(found, numbers(&best[..10]));
 }
 
 #[test]
@@ -192,7 +263,7 @@ fn a_phrase_needs_all_its_words() {
         let own = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
         let query = LexicalQuery { words: own(words), phrases: own(phrases) };
         let mut found: Vec<u32> =
-            index.search(&query, &|_| true, 9).iter().map(|hit| hit.number.get()).collect();
+            index.resolve(&query).search(&|_| true, 9).iter().map(|hit| hit.number.get()).collect();
         found.sort_unstable();
         found
     };
@@ -207,9 +278,10 @@ fn a_phrase_needs_all_its_words() {
 fn the_most_a_memory_can_score_is_never_scored() {
     let (index, _) = run(&(0..50).map(Step::Add).collect::<Vec<_>>());
     let query = query_of(&["a", "fox", "nothing"]);
-    let best = index.search(&query, &|_| true, 1);
-    assert!(best[0].score < index.information(&query), "{best:?}");
-    assert_eq!(index.search(&query, &|_| true, 0), []);
+    let asked = index.resolve(&query);
+    let best = asked.search(&|_| true, 1);
+    assert!(best[0].score < asked.information(), "{best:?}");
+    assert_eq!(asked.search(&|_| true, 0), []);
 }
 
 #[test]
@@ -246,10 +318,11 @@ fn a_scene_scores_what_its_words_would_score_as_one_memory() {
     }
     let query = query_of(&["fox", "owl", "nothing"]);
     let scene = |numbers: &[u32]| numbers.iter().map(|n| MemoryNumber::new(*n)).collect();
-    let scores = index.scene_scores(&query, &[scene(&[1, 2]), scene(&[3]), scene(&[4])]);
+    let asked = index.resolve(&query);
+    let scores = asked.scene_scores(&[scene(&[1, 2]), scene(&[3]), scene(&[4])]);
     assert!((scores[0] - scores[1]).abs() < 1e-6, "the same counts and length: {scores:?}");
     assert!(0.0 < scores[0] && scores[2] == 0.0, "{scores:?}");
-    assert_eq!(index.scene_scores(&query, &[]), [0.0_f32; 0]);
+    assert_eq!(asked.scene_scores(&[]), [0.0_f32; 0]);
 }
 
 #[test]
@@ -260,7 +333,7 @@ fn coverage_counts_words_and_not_how_often() {
         index.add(number, &MemoryWords::of(text, None));
     }
     let numbers = [3, 2, 1, 9].map(MemoryNumber::new);
-    let coverage = index.coverage(&query_of(&["fox", "owl"]), &numbers);
+    let coverage = index.resolve(&query_of(&["fox", "owl"])).coverage(&numbers);
     assert!((coverage[2] - 1.0).abs() < 1e-6, "{coverage:?}");
     assert!(0.0 < coverage[1] && coverage[1] < 0.5, "the commoner word: {coverage:?}");
     assert_eq!((coverage[0], coverage[3]), (0.0, 0.0));

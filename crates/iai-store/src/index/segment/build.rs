@@ -55,10 +55,7 @@ impl SegmentBuilder {
         };
         let own = term.get(n_shared..).unwrap_or_default();
         let start = self.postings.len();
-        let lengths = &self.lengths;
-        put(&mut self.postings, postings, self.saturation, |memory| {
-            lengths.get(memory as usize).copied().unwrap_or(0)
-        });
+        put(&mut self.postings, postings, self.saturation, &self.lengths);
         for n_bytes in [n_shared, own.len()] {
             self.terms.push(u8::try_from(n_bytes).unwrap_or(u8::MAX));
         }

@@ -11,7 +11,9 @@ fn sample(first: u32) -> (Segment, Vec<Entry>) {
     let mut terms: Vec<Entry> = (1..200_u32)
         .map(|step| {
             let memories = (0..1000).filter(|n| n % step == 0 && n % 7 != 3);
-            let counted = memories.map(|n| (n, u16::try_from(1 + n % 3).unwrap()));
+            // Few of the counts are larger than four bits.
+            let count = |n: u32| if n.is_multiple_of(97) { 14 + n % 300 } else { 1 + n % 3 };
+            let counted = memories.map(|n| (n, u16::try_from(count(n)).unwrap()));
             (format!("term{step}"), counted.collect())
         })
         .collect();
@@ -39,6 +41,15 @@ fn every_term_is_found_with_its_postings() {
         let found = segment.postings(term.as_bytes()).unwrap();
         assert_eq!(all_of(found), *postings, "{term}");
         assert_eq!(found.n_memories() as usize, postings.len());
+        for start in [0, 1, 2, 127, 500, 998, 999, 1000, 5000] {
+            let mut from = Vec::new();
+            found.for_each_from(start, |memory, count| from.push((memory, count)));
+            let expect: Vec<_> = postings.iter().filter(|(m, _)| start <= *m).copied().collect();
+            assert_eq!(from, expect, "{term} from {start}");
+        }
+        for (n, (memory, _)) in (1..).zip(postings.iter().rev()) {
+            assert_eq!(found.nth_from_end(n), Some(*memory), "{term} {n}");
+        }
         let mut probe = found.probe();
         for memory in 0..1000 {
             let expect = postings.iter().find(|(m, _)| *m == memory).map_or(0, |(_, count)| *count);

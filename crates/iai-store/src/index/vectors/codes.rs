@@ -79,6 +79,15 @@ impl Codes {
         bytes
     }
 
+    /// Makes room for as many codes as fit so many packed bytes, and no more: they are what takes
+    /// the most memory in a large store.
+    pub(super) fn reserve_packed(&mut self, n_bytes: usize) {
+        let n_codes = n_bytes / self.packed_bytes();
+        self.words.reserve_exact(n_codes.saturating_mul(self.n_words));
+        self.memories.reserve_exact(n_codes);
+        self.parts.reserve_exact(n_codes);
+    }
+
     /// Adds the codes of the block that begins with `first`, or none when the bytes cannot be such
     /// a block.
     pub(super) fn unpack(&mut self, first: MemoryNumber, bytes: &[u8]) -> Unpacked {

@@ -81,6 +81,12 @@ pub(crate) fn drop_some(
 pub(super) fn load(connection: &Connection, model: &Model) -> rusqlite::Result<Codes> {
     let keys = place::of_model(model.number);
     let mut codes = Codes::new(model.facts.dimension);
+    let n_bytes: i64 = connection.query_row(
+        "SELECT ifnull(sum(length(codes)), 0) FROM code_block WHERE place BETWEEN ? AND ?",
+        [keys.start(), keys.end()],
+        |row| row.get(0),
+    )?;
+    codes.reserve_packed(usize::try_from(n_bytes).unwrap_or(0));
     let mut statement = connection.prepare_cached(
         "SELECT place, codes FROM code_block
           WHERE place BETWEEN ? AND ? AND codes IS NOT NULL ORDER BY place",
