@@ -220,7 +220,12 @@ impl Linear {
         let stride = input.n_rows * LANES;
         let rows =
             Rows { values: &input.values, stride, n_rows: input.n_rows, n_columns: self.n_inputs };
-        let mut out = vec![0.0; panels.len() * stride];
+        // The bias first, into room that nobody has cleared.
+        let mut out = Vec::with_capacity(panels.len() * stride);
+        let bias = self.bias.as_chunks::<LANES>().0.get(panels.clone()).unwrap_or_default();
+        for lanes in bias {
+            out.extend(std::iter::repeat_n(*lanes, input.n_rows).flatten());
+        }
         if let Some(weights) = self.panels(&panels) {
             kernels::linear(kernel, rows, &weights, block, &mut out);
         }
@@ -232,7 +237,6 @@ impl Linear {
         Some(WeightPanels {
             quants: self.quants.get(part(self.n_inputs * LANES))?,
             scales: self.scales.get(part(self.n_inputs.div_ceil(GROUP) * LANES))?,
-            bias: self.bias.get(part(LANES))?,
         })
     }
 }

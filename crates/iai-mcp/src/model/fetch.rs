@@ -136,10 +136,11 @@ fn wait(
         match receiver.recv_timeout(patience.tell_every) {
             Ok(complaint) => break complaint,
             Err(RecvTimeoutError::Disconnected) => break String::new(),
-            Err(RecvTimeoutError::Timeout) if start.elapsed() < patience.limit => {
-                (patience.tell)(&progress(folder, start.elapsed(), patience.n_bytes));
-            }
             Err(RecvTimeoutError::Timeout) => {
+                (patience.tell)(&progress(folder, start.elapsed(), patience.n_bytes));
+                if start.elapsed() < patience.limit {
+                    continue;
+                }
                 child
                     .kill()
                     .and_then(|()| child.wait())
