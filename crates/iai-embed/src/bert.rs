@@ -1,6 +1,4 @@
 //! A BERT encoder: its weights, and the forward pass over a ragged batch without padding.
-//!
-//! Weights are signed bytes in groups with a scale each; arithmetic is in floats.
 
 mod attention;
 
@@ -11,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Pooling;
 use crate::error::EmbedError;
-use crate::kernels::{self, GROUP, Kernel, LANES, Norm, Rows, WeightPanels};
+use crate::kernels::{self, Kernel, LANES, Norm};
 use crate::team::Team;
+use crate::weights::{Linear, Matrix, Part, Parts, Words, to_unit};
 use attention::{Attention, Space};
 
 /// Panels a thread takes at a time when a team shares one step.
@@ -21,7 +20,7 @@ const PANELS_PER_TASK: usize = 3;
 /// The numbers that say how large each part is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Shape {
+pub(crate) struct BertShape {
     pub(crate) n_layers: usize,
     pub(crate) n_heads: usize,
     pub(crate) n_hidden: usize,
@@ -43,19 +42,13 @@ const LIMITS: [(&str, usize); 6] = [
 
 /// The encoder.
 pub(crate) struct Bert {
-    pub(crate) shape: Shape,
+    pub(crate) shape: BertShape,
     pub(crate) words: Words,
     /// One row for each position, the embedding of the first token type already added.
     pub(crate) positions: Vec<f32>,
     pub(crate) norm: Norm,
     pub(crate) layers: Vec<Layer>,
     kernel: Kernel,
-}
-
-/// One row for each piece of the vocabulary.
-pub(crate) struct Words {
-    pub(crate) quants: Vec<u8>,
-    pub(crate) scales: Vec<f32>,
 }
 
 pub(crate) struct Layer {
@@ -69,30 +62,10 @@ pub(crate) struct Layer {
     pub(crate) down_norm: Norm,
 }
 
-/// A matrix in panels, ready to multiply with, and a bias.
-pub(crate) struct Linear {
-    pub(crate) n_inputs: usize,
-    pub(crate) quants: Vec<u8>,
-    pub(crate) scales: Vec<f32>,
-    pub(crate) bias: Vec<f32>,
-}
-
-/// A part of the weights, as it stands in a model file.
-pub(crate) enum Part<'a> {
-    Bytes(&'a mut Vec<u8>),
-    Floats(&'a mut Vec<f32>),
-}
-
 /// Who does the work.
 pub(crate) enum Hands<'a> {
     Alone,
     Together(&'a Team),
-}
-
-/// Activations in panels.
-struct Matrix {
-    values: Vec<f32>,
-    n_rows: usize,
 }
 
 /// One matrix multiplication of a layer.
@@ -103,7 +76,7 @@ enum Step {
     Down,
 }
 
-impl Shape {
+impl BertShape {
     /// Says in a sentence why this is no shape we can run.
     pub(crate) fn check(&self) -> Result<(), String> {
         let sizes = [
@@ -136,23 +109,21 @@ impl Shape {
 
     /// Returns how many bytes the weights take, for a shape that passed its check.
     pub(crate) fn n_bytes(&self) -> u64 {
-        let float = size_of::<f32>();
-        let linear = |n_in: usize, n_out: usize| {
-            n_in * n_out + (n_in.div_ceil(GROUP) * n_out + n_out) * float
-        };
         let (hidden, wide) = (self.n_hidden, self.n_intermediate);
-        let norm = 2 * hidden * float;
-        let layer =
-            4 * linear(hidden, hidden) + linear(hidden, wide) + linear(wide, hidden) + 2 * norm;
-        let words = self.n_pieces * (hidden + hidden.div_ceil(GROUP) * float);
-        let total = words + self.n_positions * hidden * float + norm + self.n_layers * layer;
-        u64::try_from(total).unwrap_or(u64::MAX)
+        let norm = Norm::n_bytes_of(hidden);
+        let layer = 4 * Linear::n_bytes_of(hidden, hidden)
+            + Linear::n_bytes_of(hidden, wide)
+            + Linear::n_bytes_of(wide, hidden)
+            + 2 * norm;
+        let words = Words::n_bytes_of(self.n_pieces, hidden);
+        let positions = self.n_positions * hidden * size_of::<f32>();
+        u64::try_from(words + positions + norm + self.n_layers * layer).unwrap_or(u64::MAX)
     }
 }
 
 impl Bert {
     /// Makes room for weights, all zero; the shape has passed its check.
-    pub(crate) fn empty(shape: Shape) -> Self {
+    pub(crate) fn empty(shape: BertShape) -> Self {
         let (hidden, wide) = (shape.n_hidden, shape.n_intermediate);
         let norm = || Norm::empty(hidden, shape.norm_epsilon);
         let layer = |_| Layer {
@@ -166,10 +137,7 @@ impl Bert {
             down_norm: norm(),
         };
         Self {
-            words: Words {
-                quants: vec![0; shape.n_pieces * hidden],
-                scales: vec![0.0; shape.n_pieces * hidden.div_ceil(GROUP)],
-            },
+            words: Words::sized(shape.n_pieces, hidden),
             positions: vec![0.0; shape.n_positions * hidden],
             norm: norm(),
             layers: (0..shape.n_layers).map(layer).collect(),
@@ -179,12 +147,10 @@ impl Bert {
     }
 
     /// Returns every part of the weights in the order of the model file.
-    pub(crate) fn parts(&mut self) -> Vec<(String, Part<'_>)> {
-        let mut parts = vec![
-            ("words.quants".to_owned(), Part::Bytes(&mut self.words.quants)),
-            ("words.scales".to_owned(), Part::Floats(&mut self.words.scales)),
-            ("positions".to_owned(), Part::Floats(&mut self.positions)),
-        ];
+    pub(crate) fn parts(&mut self) -> Parts<'_> {
+        let mut parts = Parts::new();
+        self.words.add_parts(&mut parts);
+        parts.push(("positions".to_owned(), Part::Floats(&mut self.positions)));
         self.norm.add_parts("norm", &mut parts);
         for (at, layer) in self.layers.iter_mut().enumerate() {
             let name = |part: &str| format!("layer.{at}.{part}");
@@ -220,11 +186,11 @@ impl Bert {
             n_rows += text.len();
         }
         let spans = Arc::new(spans);
-        let mut activations = Arc::new(self.look_up(texts, n_rows));
+        let mut activations = Arc::new(self.look_up(texts, n_rows)?);
         for layer in 0..self.layers.len() {
             activations = self.layer(layer, activations, &spans, hands)?;
         }
-        Ok(spans.iter().map(|span| activations.pooled(span, pooling)).collect())
+        Ok(spans.iter().map(|span| pooled(&activations, span, pooling)).collect())
     }
 
     fn layer(
@@ -252,32 +218,19 @@ impl Bert {
     }
 
     /// Word and position embeddings, normed.
-    fn look_up(&self, texts: &[Vec<u32>], n_rows: usize) -> Matrix {
+    fn look_up(&self, texts: &[Vec<u32>], n_rows: usize) -> Result<Matrix, EmbedError> {
         let hidden = self.shape.n_hidden;
-        let n_groups = hidden.div_ceil(GROUP);
-        let mut values = vec![0.0; n_rows * hidden];
-        let mut vector = vec![0.0; hidden];
-        let places = texts.iter().flat_map(|text| text.iter().zip(self.positions.chunks(hidden)));
-        for (row, (id, position)) in places.enumerate() {
-            let id = usize::try_from(*id).unwrap_or(usize::MAX).min(self.shape.n_pieces - 1);
-            vector.copy_from_slice(position);
-            let quants = self.words.quants.get(id * hidden..(id + 1) * hidden);
-            let scales = self.words.scales.get(id * n_groups..(id + 1) * n_groups);
-            kernels::add_quantised(
-                self.kernel,
-                quants.unwrap_or_default(),
-                scales.unwrap_or_default(),
-                &mut vector,
-            );
-            let panels = values.chunks_mut(n_rows * LANES).zip(vector.chunks(LANES));
-            for (panel, lanes) in panels {
-                if let Some(place) = panel.get_mut(row * LANES..(row + 1) * LANES) {
-                    place.copy_from_slice(lanes);
-                }
-            }
+        let mut matrix = Matrix::zeros(n_rows, hidden);
+        let positions =
+            texts.iter().flat_map(|text| self.positions.chunks(hidden).take(text.len()));
+        for (row, position) in positions.enumerate() {
+            matrix.set_row(row, position);
         }
-        kernels::layer_norm(self.kernel, &mut values, n_rows, &self.norm);
-        Matrix { values, n_rows }
+        let last = u32::try_from(self.shape.n_pieces - 1).unwrap_or(u32::MAX);
+        let ids = texts.iter().flatten().map(|id| (*id).min(last));
+        self.words.add_rows(self.kernel, ids, &mut matrix)?;
+        kernels::layer_norm(self.kernel, &mut matrix.values, n_rows, &self.norm);
+        Ok(matrix)
     }
 
     /// One head of attention, from its queries, keys and values to what it gathered.
@@ -345,91 +298,14 @@ impl Bert {
     }
 }
 
-impl Linear {
-    fn empty(n_inputs: usize, n_outputs: usize) -> Self {
-        Self {
-            n_inputs,
-            quants: vec![0; n_inputs * n_outputs],
-            scales: vec![0.0; n_inputs.div_ceil(GROUP) * n_outputs],
-            bias: vec![0.0; n_outputs],
-        }
-    }
-
-    fn add_parts<'a>(&'a mut self, name: &str, parts: &mut Vec<(String, Part<'a>)>) {
-        parts.push((format!("{name}.quants"), Part::Bytes(&mut self.quants)));
-        parts.push((format!("{name}.scales"), Part::Floats(&mut self.scales)));
-        parts.push((format!("{name}.bias"), Part::Floats(&mut self.bias)));
-    }
-
-    /// Computes some panels of the output.
-    fn apply(
-        &self,
-        kernel: Kernel,
-        input: &Matrix,
-        panels: Range<usize>,
-        block: &mut Vec<f32>,
-    ) -> Vec<f32> {
-        let stride = input.n_rows * LANES;
-        let rows =
-            Rows { values: &input.values, stride, n_rows: input.n_rows, n_columns: self.n_inputs };
-        let mut out = vec![0.0; panels.len() * stride];
-        if let Some(weights) = self.panels(&panels) {
-            kernels::linear(kernel, rows, &weights, block, &mut out);
-        }
-        out
-    }
-
-    fn panels(&self, panels: &Range<usize>) -> Option<WeightPanels<'_>> {
-        let part = |n: usize| panels.start * n..panels.end * n;
-        Some(WeightPanels {
-            quants: self.quants.get(part(self.n_inputs * LANES))?,
-            scales: self.scales.get(part(self.n_inputs.div_ceil(GROUP) * LANES))?,
-            bias: self.bias.get(part(LANES))?,
-        })
-    }
-}
-
-impl Norm {
-    fn empty(width: usize, epsilon: f32) -> Self {
-        Self { weight: vec![0.0; width], bias: vec![0.0; width], epsilon }
-    }
-
-    fn add_parts<'a>(&'a mut self, name: &str, parts: &mut Vec<(String, Part<'a>)>) {
-        parts.push((format!("{name}.weight"), Part::Floats(&mut self.weight)));
-        parts.push((format!("{name}.bias"), Part::Floats(&mut self.bias)));
-    }
-}
-
-impl Matrix {
-    fn add(&mut self, other: &Self) {
-        for (value, other) in self.values.iter_mut().zip(&other.values) {
-            *value += *other;
-        }
-    }
-
-    /// Makes one unit vector out of the rows of a text.
-    fn pooled(&self, span: &Range<usize>, pooling: Pooling) -> Vec<f32> {
-        let n_counted = match pooling {
-            Pooling::Mean => span.len(),
-            Pooling::Cls => 1,
-        };
-        let mut vector = Vec::with_capacity(self.values.len() / self.n_rows.max(1));
-        for panel in self.values.chunks(self.n_rows * LANES) {
-            let mut sums = [0.0f32; LANES];
-            let rows = panel.as_chunks::<LANES>().0.iter().skip(span.start).take(n_counted);
-            for row in rows {
-                for (sum, value) in sums.iter_mut().zip(row) {
-                    *sum += *value;
-                }
-            }
-            vector.extend(sums);
-        }
-        let norm = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
-        for value in &mut vector {
-            *value /= norm.max(f32::MIN_POSITIVE);
-        }
-        vector
-    }
+/// Makes one unit vector out of the rows of a text.
+fn pooled(rows: &Matrix, span: &Range<usize>, pooling: Pooling) -> Vec<f32> {
+    let mut vector = match pooling {
+        Pooling::Mean => rows.summed(span),
+        Pooling::Cls => rows.summed(&(span.start..span.start + 1)),
+    };
+    to_unit(&mut vector);
+    vector
 }
 
 impl Hands<'_> {

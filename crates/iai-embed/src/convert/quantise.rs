@@ -1,21 +1,36 @@
 //! Floats to signed bytes: every group of weights gets the scale that fits its largest one.
 
-use crate::bert::{Linear, Words};
 use crate::kernels::{GROUP, LANES};
+use crate::weights::{Linear, Words};
 
 const QUANT_MAX: f32 = 127.0;
 
-/// Quantises a table row by row.
-pub(super) fn words(values: &[f32], width: usize) -> Words {
-    let mut words = Words { quants: Vec::with_capacity(values.len()), scales: Vec::new() };
-    for row in values.chunks(width) {
+/// A table that is quantised row by row.
+#[derive(Default)]
+pub(super) struct Table {
+    quants: Vec<u8>,
+    scales: Vec<f32>,
+}
+
+impl Table {
+    pub(super) fn push(&mut self, row: &[f32]) {
         for group in row.chunks(GROUP) {
             let scale = scale_of(group);
-            words.scales.push(scale);
-            words.quants.extend(group.iter().map(|value| quant(*value, scale)));
+            self.scales.push(scale);
+            self.quants.extend(group.iter().map(|value| quant(*value, scale)));
         }
     }
-    words
+
+    pub(super) fn into_words(self, width: usize) -> Words {
+        Words::held(width, self.quants, &self.scales)
+    }
+}
+
+/// Quantises a table.
+pub(super) fn words(values: &[f32], width: usize) -> Words {
+    let mut table = Table::default();
+    values.chunks(width).for_each(|row| table.push(row));
+    table.into_words(width)
 }
 
 /// Quantises a matrix with a row for each output, and puts it into panels.
@@ -59,7 +74,8 @@ mod tests {
         let width = GROUP + 16;
         let values: Vec<f32> =
             (0..width * 2).map(|at| ((at * 37 % 101) as f32 - 50.0) / 7.0).collect();
-        let words = words(&values, width);
+        let mut words = Table::default();
+        values.chunks(width).for_each(|row| words.push(row));
         for (row, values) in values.chunks(width).enumerate() {
             for (at, value) in values.iter().enumerate() {
                 let scale = words.scales[row * 2 + at / GROUP];

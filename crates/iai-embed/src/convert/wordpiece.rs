@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::EmbedError;
-use crate::tokenizer::{Rules, Tokenizer, Vocabulary};
+use crate::tokenizer::{Tokenizer, Vocabulary, WordPiece, WordPieceRules};
 
 #[derive(Deserialize)]
 struct Description {
@@ -42,7 +42,7 @@ struct Normalizer {
 }
 
 #[derive(Deserialize)]
-struct WordPiece {
+struct Pieces {
     unk_token: String,
     continuing_subword_prefix: String,
     max_input_chars_per_word: usize,
@@ -56,14 +56,14 @@ pub(super) fn read(path: &Path) -> Result<Tokenizer, EmbedError> {
         part(description.normalizer.as_ref(), "normalizer", "BertNormalizer").map_err(refused)?;
     part::<Value>(description.pre_tokenizer.as_ref(), "pre-tokenizer", "BertPreTokenizer")
         .map_err(refused)?;
-    let model: WordPiece = part(Some(&description.model), "model", "WordPiece").map_err(refused)?;
+    let model: Pieces = part(Some(&description.model), "model", "WordPiece").map_err(refused)?;
     let (first, last) = ends(description.post_processor.as_ref()).ok_or_else(|| {
         refused("puts something else than one mark before and one after a text".to_owned())
     })?;
     if model.continuing_subword_prefix != "##" {
         return Err(refused("does not mark the inside of words with `##`".to_owned()));
     }
-    let rules = Rules {
+    let rules = WordPieceRules {
         is_cleaning: normalizer.clean_text,
         is_parting_han: normalizer.handle_chinese_chars,
         is_stripping_accents: normalizer.strip_accents.unwrap_or(normalizer.lowercase),
@@ -77,7 +77,8 @@ pub(super) fn read(path: &Path) -> Result<Tokenizer, EmbedError> {
     let vocabulary = vocabulary(model.vocab).ok_or_else(|| {
         refused("has a vocabulary with gaps, repetitions or line ends".to_owned())
     })?;
-    Tokenizer::new(vocabulary, rules)
+    WordPiece::new(vocabulary, rules)
+        .map(Tokenizer::WordPiece)
         .map_err(|what| EmbedError::Unsupported(format!("in its tokenizer {what}")))
 }
 
@@ -143,6 +144,7 @@ fn vocabulary(pieces: BTreeMap<String, usize>) -> Option<Vocabulary> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokenizer::Rules;
     use serde_json::json;
 
     fn description() -> Value {
@@ -171,7 +173,8 @@ mod tests {
         let tokenizer = read_value(&description()).unwrap();
         assert_eq!(tokenizer.encode(&"word ".repeat(200), 512).len(), 202);
         assert_eq!(tokenizer.encode("Word", 512), [1, 3, 2]);
-        assert!(tokenizer.rules().is_stripping_accents);
+        let Rules::WordPiece(rules) = tokenizer.rules() else { panic!("another kind") };
+        assert!(rules.is_stripping_accents);
     }
 
     #[test]

@@ -66,10 +66,36 @@ impl Vocabulary {
         if letters.len() > self.n_bytes_max {
             return None;
         }
+        self.find_hashed(hash(place, letters), place, letters)
+    }
+
+    fn find_hashed(&self, hash: u64, place: Place, letters: &[u8]) -> Option<u32> {
         let found = self
-            .probe(place, letters)
+            .probe(hash)
             .find(|id| *id == EMPTY || self.piece(*id).map(parted) == Some((place, letters)))?;
         (found != EMPTY).then_some(found)
+    }
+
+    /// Hands out every piece that the text begins with, shortest first, and its length.
+    pub(super) fn each_prefix(&self, text: &[u8], mut take: impl FnMut(u32, usize)) {
+        let mut hash = hash_start(Place::Start);
+        for (n_before, byte) in text.iter().enumerate() {
+            hash = hash_step(hash, *byte);
+            let is_inside = text.get(n_before + 1).is_some_and(|next| next & 0xc0 == 0x80);
+            let Some(prefix) = text.get(..=n_before).filter(|_| !is_inside) else { continue };
+            let id = match parted(prefix) {
+                (Place::Start, letters) => self.find_hashed(hash, Place::Start, letters),
+                (Place::Inside, letters) => self.find(Place::Inside, letters),
+            };
+            if let Some(id) = id {
+                take(id, prefix.len());
+            }
+        }
+    }
+
+    /// Every piece as the tokenizer file spells it, in the order of the ids.
+    pub(super) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        self.text.split(|byte| *byte == b'\n').take(self.len())
     }
 
     /// The most bytes a piece has, its mark of continuation apart.
@@ -88,7 +114,7 @@ impl Vocabulary {
     fn insert(&mut self, id: u32) -> Option<()> {
         let (place, letters) = parted(self.piece(id)?);
         let n_bytes = letters.len();
-        let mut at = self.first_slot(place, letters);
+        let mut at = self.first_slot(hash(place, letters));
         loop {
             let other = *self.slots.get(at)?;
             if other == EMPTY {
@@ -104,21 +130,31 @@ impl Vocabulary {
         Some(())
     }
 
-    fn probe(&self, place: Place, letters: &[u8]) -> impl Iterator<Item = u32> {
-        let first = self.first_slot(place, letters);
+    fn probe(&self, hash: u64) -> impl Iterator<Item = u32> {
+        let first = self.first_slot(hash);
         let (before, from) = self.slots.split_at(first.min(self.slots.len()));
         from.iter().chain(before).copied()
     }
 
-    fn first_slot(&self, place: Place, letters: &[u8]) -> usize {
-        let start =
-            if place == Place::Start { 0xcbf2_9ce4_8422_2325 } else { 0x9e37_79b9_7f4a_7c15 };
-        let hash = letters.iter().fold(start, |hash: u64, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+    fn first_slot(&self, hash: u64) -> usize {
         let mixed = hash ^ (hash >> 32);
         usize::try_from(mixed & 0xffff_ffff).unwrap_or(0) & (self.slots.len() - 1)
     }
+}
+
+fn hash(place: Place, letters: &[u8]) -> u64 {
+    letters.iter().fold(hash_start(place), |hash, byte| hash_step(hash, *byte))
+}
+
+fn hash_start(place: Place) -> u64 {
+    match place {
+        Place::Start => 0xcbf2_9ce4_8422_2325,
+        Place::Inside => 0x9e37_79b9_7f4a_7c15,
+    }
+}
+
+fn hash_step(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
 fn parted(piece: &[u8]) -> (Place, &[u8]) {

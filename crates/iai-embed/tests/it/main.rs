@@ -1,4 +1,4 @@
-//! The crate through its interface, on a tiny random BERT: no download, and a second forward pass
+//! The crate through its interface, on tiny random models: no download, and a second forward pass
 //! written as plainly as possible to compare with.
 
 #![expect(
@@ -12,3 +12,4 @@ mod model_file;
 mod parity;
 mod source;
 mod tiny;
+mod universal;

@@ -55,10 +55,10 @@ fn a_file_cut_anywhere_or_longer_is_refused() {
 fn the_next_format_is_left_to_the_next_program() {
     let tiny = Tiny::new();
     let mut bytes = fs::read(tiny.path()).unwrap();
-    bytes[8] = 2;
+    bytes[8] = 3;
     fs::write(tiny.path(), bytes).unwrap();
     let error = Model::open(&tiny.path()).err().unwrap();
-    assert!(matches!(error, EmbedError::OtherFormat { found: 2, known: 1, .. }));
+    assert!(matches!(error, EmbedError::OtherFormat { found: 3, known: 2, .. }));
 }
 
 /// Puts a header of our making into a file whose hash fits.

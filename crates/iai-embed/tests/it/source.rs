@@ -115,10 +115,10 @@ fn write_safetensors(path: &Path, tensors: &Tensors) {
 }
 
 /// A linear congruential generator; numbers between -1 and 1.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn next(&mut self) -> f32 {
+    pub(crate) fn next(&mut self) -> f32 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let bits = u16::try_from(self.0 >> 48).unwrap();

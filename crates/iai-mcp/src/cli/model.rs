@@ -22,7 +22,7 @@ pub(super) enum ModelCommand {
         #[arg(default_value = DEFAULT)]
         name: String,
         /// Take it from this folder, with model.safetensors or model.onnx, tokenizer.json and
-        /// config.json, instead of fetching it
+        /// config.json (or one model.onnx that holds its tokenizer), instead of fetching it
         #[arg(long, value_name = "FOLDER")]
         from: Option<PathBuf>,
     },
@@ -120,7 +120,7 @@ fn list(settings: &Settings, output: &Output) {
             } else {
                 output.tint(Tone::Quiet, &format!("{} MB", known.n_bytes() / 1_000_000))
             };
-            format!("{:<10} {state:<10} {} ({})", known.name, known.about, known.licence)
+            format!("{:<16} {state:<10} {} ({})", known.name, known.about, known.licence)
         };
         KNOWN.iter().map(line).collect::<Vec<_>>().join("\n")
     });
