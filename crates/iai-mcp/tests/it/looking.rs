@@ -68,5 +68,5 @@ fn every_answer_keeps_its_budget() {
     }
     let result = mcp.tool("memory_search", json!({"text": "harbour crane", "limit": 20}));
     assert_eq!(result["structuredContent"]["count"], 20);
-    assert!(result.to_string().chars().count() <= 4 * 2000 + 400);
+    assert!(result.to_string().chars().count() <= 4 * 200 * 20 + 400);
 }

@@ -15,8 +15,8 @@ use crate::projects::places_of;
 const CANDIDATES_MAX: usize = 1000;
 /// A text that is no whole word is only found by reading; so many of the newest memories are read.
 const READ_MAX: usize = 10_000;
-/// What the hits may cost; each gets its share.
-const BUDGET_TOKENS: u64 = 2000;
+/// What a hit may cost; whoever asks for more of them pays for them.
+const BUDGET_TOKENS_PER_HIT: u64 = 200;
 const TEXT_CHARS_MAX: usize = 400;
 
 /// What is looked for.
@@ -71,7 +71,8 @@ impl MemoryEngine {
         let mut cue = Cue::understand(&text, now);
         // The part that is shown begins where the text does.
         cue.words = vec![text.to_lowercase()];
-        let listed = listing::list(&cue, hits, BUDGET_TOKENS, Spending::Shared);
+        let budget = BUDGET_TOKENS_PER_HIT * limit as u64;
+        let listed = listing::list(&cue, hits, budget, Spending::Shared);
         Ok(TextAnswer {
             count: listed.hits.len(),
             hits: listed.hits,
