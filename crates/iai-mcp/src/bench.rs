@@ -4,6 +4,7 @@
 //! user's memory is never touched. Printing is left to the command line.
 
 mod chance;
+mod consolidate;
 mod dataset;
 mod disguise;
 mod figures;
@@ -27,6 +28,7 @@ mod sheet;
 mod sources;
 mod synthetic;
 
+pub(crate) use consolidate::run as consolidate;
 pub(crate) use footprint::run as footprint;
 pub(crate) use handshake::run as handshake;
 pub(crate) use hook::run as hook;

@@ -173,7 +173,7 @@ fn make(engine: &MemoryEngine, summary: Summary) -> Result<Made> {
         let mut group = engine.read(|reader| Ok(reader.numbered(&wanted)?))?;
         group.retain(|(_, memory)| may_be_quoted(memory));
         group.sort_by_key(|(number, memory)| (memory.turn_at, *number));
-        made.extract = engine.with_index(|index| extract(index, &group))?;
+        made.extract = extract(engine, &group)?;
         if let Some(extract) = made.extract.as_ref().filter(|_| summary.kind == SummaryKind::Topic)
         {
             made.phrases = phrases_of(&extract.centre, group.iter().map(|(_, memory)| memory));

@@ -13,5 +13,6 @@ mod ledger;
 mod memories;
 mod model;
 mod plaintext;
+mod topics;
 mod vectors;
 mod words;

@@ -1,8 +1,10 @@
 //! Picks the sentences that say most of what a group of memories says, no two of them the same.
 
-use iai_store::{Memory, MemoryIndex, MemoryNumber};
+use iai_store::{Memory, MemoryNumber};
 
 use super::sentences::{WORDS_MAX, n_words, sentences_of};
+use crate::engine::MemoryEngine;
+use crate::error::Result;
 use crate::organise::terms::{Direction, weigh};
 use crate::recall::words_of_in_order;
 
@@ -38,15 +40,23 @@ struct Candidate<'a> {
 
 /// Makes a summary of memories, which come in the order they were said; `None` when they hold no
 /// sentence.
-pub(super) fn extract(index: &MemoryIndex, group: &[(MemoryNumber, Memory)]) -> Option<Extract> {
-    let direction = |text: &str| Direction::of(weigh(index, &words_of_in_order(text)));
-    let whole: Vec<Direction> = group.iter().map(|(_, memory)| direction(&memory.text)).collect();
+pub(super) fn extract(
+    engine: &MemoryEngine,
+    group: &[(MemoryNumber, Memory)],
+) -> Result<Option<Extract>> {
+    // The index is asked text by text: held for long, it would hold up whoever stores a turn.
+    let direction = |text: &str| {
+        let words = words_of_in_order(text);
+        engine.with_index(|index| Direction::of(weigh(index, &words)))
+    };
+    let whole: Vec<Direction> =
+        group.iter().map(|(_, memory)| direction(&memory.text)).collect::<Result<_>>()?;
     let centre = Direction::mean(whole.iter());
     let mut candidates = Vec::new();
     for (said_by, (_, memory)) in group.iter().enumerate() {
         for sentence in sentences_of(&memory.text) {
             if candidates.len() < CANDIDATES_MAX {
-                candidates.push(Candidate { said_by, sentence, direction: direction(sentence) });
+                candidates.push(Candidate { said_by, sentence, direction: direction(sentence)? });
             }
         }
     }
@@ -55,7 +65,7 @@ pub(super) fn extract(index: &MemoryIndex, group: &[(MemoryNumber, Memory)]) -> 
     let mut quoted: Vec<MemoryNumber> =
         picked.iter().filter_map(|candidate| group.get(candidate.said_by)).map(|m| m.0).collect();
     quoted.dedup();
-    (!lines.is_empty()).then(|| Extract { text: lines.join("\n"), quoted, centre })
+    Ok((!lines.is_empty()).then(|| Extract { text: lines.join("\n"), quoted, centre }))
 }
 
 /// Takes the best sentence again and again (maximal marginal relevance), then puts them in order.
