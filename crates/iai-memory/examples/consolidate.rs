@@ -102,7 +102,7 @@ fn turn(session: usize, subject: usize, index: usize) -> NewMemory {
         session: format!("s{session}"),
         turn_uuid: None,
         turn_index: Some(index as u64),
-        role: if index % 2 == 0 { Role::User } else { Role::Assistant },
+        role: if index.is_multiple_of(2) { Role::User } else { Role::Assistant },
         tier: Tier::Episodic,
         project: Some(format!("/work/p{}", subject % 10)),
         cwd: None,

@@ -178,11 +178,12 @@ fn near_by_meaning(
     scope: &Scope,
 ) -> Result<Option<Vec<Neighbour>>> {
     let ask = NearestAsk { reader, scope, limits: LIMITS };
-    let Some((hits, mean)) = engine.nearest_to(number, &ask)? else { return Ok(None) };
+    let Some(found) = engine.nearest_to(number, &ask)? else { return Ok(None) };
     // The mean comes from signs alone; what is farther than it can be no measure of nearness.
-    let mean = hits.iter().map(|(_, cosine)| *cosine).fold(mean, f32::min);
+    let mean = found.others.iter().map(|(_, cosine)| *cosine).fold(found.mean, f32::min);
     let rest = (1.0 - mean).max(f32::MIN_POSITIVE);
-    let shares = hits.into_iter().map(|(number, cosine)| (number, (cosine - mean) / rest));
+    let others = found.others.into_iter();
+    let shares = others.map(|(number, cosine)| (number, (cosine - mean) / rest));
     Ok(Some(shares.filter(|(_, share)| MEANING_MIN <= *share).map(neighbour).collect()))
 }
 

@@ -74,7 +74,7 @@ fn a_topic_is_looked_at_again_when_its_members_change() {
     };
     store.write(|w| w.put_summary(&fresh).and_then(|()| w.put_topic(&named, at(1)))).unwrap();
     assert_eq!(store.read().topics(None, 10).unwrap(), [named]);
-    assert_eq!(stale(&store), []);
+    assert_eq!(stale(&store), [0_u64; 0]);
     store.write(|w| w.set_topic(number(3), None)).unwrap();
     assert_eq!(stale(&store), [topic]);
     let kept = store.read().stale_summaries(SummaryKind::Topic, None, 10).unwrap();
