@@ -1,5 +1,5 @@
-//! What consolidation costs: how long a made-up history takes, what the daemon grows by, and how much
-//! longer a recall takes meanwhile.
+//! What consolidation costs: how long a made-up history takes, what the daemon grows by, and how
+//! much longer a recall takes meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ const PROGRESS_EVERY: usize = 1000;
 pub(crate) fn run(
     settings: &Settings,
     n_turns: usize,
-    progress: &dyn Fn(&str),
+    progress: &(dyn Fn(&str) + Sync),
 ) -> anyhow::Result<Sheet> {
     let mut household = Household::new(settings)?;
     household.start_daemon()?;

@@ -20,10 +20,10 @@ const CENTRE_SHARE: f32 = 0.7;
 /// A sentence as like a picked one as this says it again.
 const SAME: f32 = 0.8;
 
-/// A summary, and what it was made of.
+/// What a group says, and where it says it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Extract {
-    /// Whole sentences, one a line, in the order they were said.
+    /// Whole sentences, one a line, in the order they were said; empty when there is none.
     pub(super) text: String,
     /// The memories its sentences stand in.
     pub(super) quoted: Vec<MemoryNumber>,
@@ -38,12 +38,8 @@ struct Candidate<'a> {
     direction: Direction,
 }
 
-/// Makes a summary of memories, which come in the order they were said; `None` when they hold no
-/// sentence.
-pub(super) fn extract(
-    engine: &MemoryEngine,
-    group: &[(MemoryNumber, Memory)],
-) -> Result<Option<Extract>> {
+/// Makes a summary of memories, which come in the order they were said.
+pub(super) fn extract(engine: &MemoryEngine, group: &[(MemoryNumber, Memory)]) -> Result<Extract> {
     // The index is asked text by text: held for long, it would hold up whoever stores a turn.
     let direction = |text: &str| {
         let words = words_of_in_order(text);
@@ -65,7 +61,7 @@ pub(super) fn extract(
     let mut quoted: Vec<MemoryNumber> =
         picked.iter().filter_map(|candidate| group.get(candidate.said_by)).map(|m| m.0).collect();
     quoted.dedup();
-    Ok((!lines.is_empty()).then(|| Extract { text: lines.join("\n"), quoted, centre }))
+    Ok(Extract { text: lines.join("\n"), quoted, centre })
 }
 
 /// Takes the best sentence again and again (maximal marginal relevance), then puts them in order.
