@@ -4,6 +4,7 @@
 //! user's memory is never touched. Printing is left to the command line.
 
 mod chance;
+mod consolidate;
 mod contradiction;
 mod corpus;
 mod dataset;
@@ -30,6 +31,7 @@ mod sheet;
 mod sources;
 mod synthetic;
 
+pub(crate) use consolidate::run as consolidate;
 pub(crate) use contradiction::{ContradictionBench, run as contradiction};
 pub(crate) use footprint::run as footprint;
 pub(crate) use handshake::run as handshake;

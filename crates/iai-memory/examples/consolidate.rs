@@ -1,5 +1,5 @@
-//! How long a made-up store takes to be consolidated end to end, and what it grows by: by words, and
-//! by vectors of a fake model. `cargo run --release -p iai-memory --example consolidate -- 50000`
+//! How long a made-up store takes to be consolidated end to end, and what it grows by: by words,
+//! and by vectors of a fake model. `cargo run --release -p iai-memory --example consolidate -- 50000`
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -102,16 +102,17 @@ fn turn(session: usize, subject: usize, index: usize) -> NewMemory {
         session: format!("s{session}"),
         turn_uuid: None,
         turn_index: Some(index as u64),
-        role: if index % 2 == 0 { Role::User } else { Role::Assistant },
+        role: if index.is_multiple_of(2) { Role::User } else { Role::Assistant },
         tier: Tier::Episodic,
-        project: Some(format!("/work/p{}", subject % 10)),
+        project: Some(format!("project{}", subject % 10)),
         cwd: None,
         turn_at: clock() - SignedDuration::from_hours(24 * 365) + since,
         captured_at: clock(),
         text: format!(
-            "{} Run `make target{}` with Tool{subject}.",
+            "{} Run `make {}` with Tool{}.",
             sentences.join(" "),
-            subject % 10
+            spelled(subject % 10),
+            spelled(subject)
         ),
         language: None,
         tags: Vec::new(),
@@ -128,11 +129,30 @@ fn word(subject: usize, seed: usize) -> String {
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^= mixed >> 31;
     if mixed.is_multiple_of(5) {
-        return format!("subject{subject}x{}", mixed / 5 % 12);
+        return format!("about{}{}", spelled(subject), spelled((mixed / 5 % 12) as usize));
     }
     #[expect(clippy::cast_precision_loss, reason = "a share needs few digits")]
     let unit = (mixed >> 11) as f64 / (1_u64 << 53) as f64;
-    format!("word{:.0}", 30_000_f64.powf(unit))
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at most the number of words"
+    )]
+    let rank = 30_000_f64.powf(unit) as usize;
+    spelled(rank)
+}
+
+/// A number in letters.
+fn spelled(mut number: usize) -> String {
+    let mut word = String::new();
+    loop {
+        let syllables = ["ba", "ne", "ki", "lo", "mu", "ra", "te", "vi"];
+        word.push_str(syllables.get(number % 8).copied().unwrap_or_default());
+        number /= 8;
+        if number == 0 {
+            return word;
+        }
+    }
 }
 
 /// What the kernel says about this process, in MiB.

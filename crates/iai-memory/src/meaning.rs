@@ -59,6 +59,14 @@ pub(crate) struct Meaning<'a> {
     reader: &'a Reader,
 }
 
+/// What is nearest to a memory.
+pub(crate) struct Neighbourhood {
+    /// Other memories, best first, with their cosines.
+    pub(crate) others: Vec<(MemoryNumber, f32)>,
+    /// The mean of the cosines of all memories.
+    pub(crate) mean: f32,
+}
+
 /// A model the store has vectors of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModelKept {
@@ -169,7 +177,7 @@ impl MemoryEngine {
         &self,
         number: MemoryNumber,
         ask: &NearestAsk<'_>,
-    ) -> Result<Option<(Vec<(MemoryNumber, f32)>, f32)>> {
+    ) -> Result<Option<Neighbourhood>> {
         ask.reader.widen_cache()?;
         let lanes = self.meaning.read();
         let Some(lane) = lanes.serving.as_ref().filter(|lane| lane.index.has(number)) else {
@@ -181,8 +189,9 @@ impl MemoryEngine {
             let admits = ask.scope.admits(index.catalogue());
             lane.index.search(ask.reader, &vector, admits, ask.limits)
         })??;
-        let hits = found.hits.iter().filter(|hit| hit.number != number);
-        Ok(Some((hits.map(|hit| (hit.number, hit.cosine)).collect(), found.mean)))
+        let others = found.hits.iter().filter(|hit| hit.number != number);
+        let others = others.map(|hit| (hit.number, hit.cosine)).collect();
+        Ok(Some(Neighbourhood { others, mean: found.mean }))
     }
 
     /// Takes memories that were forgotten out of the lanes.

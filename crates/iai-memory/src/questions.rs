@@ -1,5 +1,5 @@
-//! What memory would like to ask: about what contradicts itself, what was asked for in vain, what may
-//! be a habit. A question goes away by itself when there is no longer a reason for it.
+//! What memory would like to ask: about what contradicts itself, what was asked for in vain, what
+//! may be a habit. A question goes away by itself when there is no longer a reason for it.
 
 use std::collections::BTreeMap;
 

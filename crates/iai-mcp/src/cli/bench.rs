@@ -39,6 +39,12 @@ pub(super) enum BenchCommand {
         #[arg(long, value_name = "TURNS", default_value_t = 10_000)]
         n: usize,
     },
+    /// What consolidation costs, and how much longer a recall takes meanwhile
+    Consolidate {
+        /// How many turns
+        #[arg(long, value_name = "TURNS", default_value_t = 10_000)]
+        n: usize,
+    },
     /// What a hook costs its host, with the daemon down and up
     Hook(RepeatArguments),
     /// What a session costs: the start of an MCP process, its first and second recall
@@ -141,6 +147,11 @@ pub(super) fn run(
         BenchCommand::Contradiction(given) => contradiction(given, settings, output),
         BenchCommand::Latency { n, keep } => latency(n, keep.as_deref(), settings, output),
         BenchCommand::Ingest { n } => Ok(show_sheets(&[bench::ingest(settings, *n)?], output)),
+        BenchCommand::Consolidate { n } => {
+            let sheet = bench::consolidate(settings, *n, &|text| output.progress(text));
+            output.end_progress();
+            Ok(show_sheets(&[sheet?], output))
+        }
         BenchCommand::Hook(given) => {
             let n_runs = given.runs.unwrap_or(HOOK_RUNS);
             let sheet = bench::hook(settings, n_runs, given.beside.as_deref())?;

@@ -15,8 +15,8 @@ fn lived_in() -> (Sandbox, Daemon) {
              `pnpm test` before you touch the invoice template again."
         );
         let answered = format!(
-            "The billing service change {session} is done: `pnpm test` went through and the invoice \
-             template now rounds the tax of every line."
+            "The billing service change {session} is done: `pnpm test` went through, and the \
+             invoice template now rounds the tax of every line."
         );
         let again = "Now look at the invoice template of the billing service once more.";
         let last = "The invoice template of the billing service is as it should be now.";

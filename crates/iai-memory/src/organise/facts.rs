@@ -54,7 +54,8 @@ impl Step for Facts {
     }
 }
 
-/// Returns the facts a memory shows, each once. Never looks at tags: those are ours, not the user's.
+/// Returns the facts a memory shows, each once. Never looks at tags: those are ours, not the
+/// user's.
 pub(super) fn facts_of(memory: &Memory) -> Vec<(FactKind, String)> {
     if !is_said(memory) {
         return Vec::new();

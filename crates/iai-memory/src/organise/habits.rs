@@ -68,10 +68,10 @@ impl Step for Habits {
         let Some(counts) = count(engine, shift)? else { return Ok(Advance::MadeWay) };
         let mut counted = Vec::new();
         for (project, facts) in &counts {
-            if !shift.step_aside() {
-                return Ok(Advance::MadeWay);
+            match patterns_of(engine, shift, project, facts)? {
+                Some(patterns) => counted.extend(patterns),
+                None => return Ok(Advance::MadeWay),
             }
-            counted.extend(patterns_of(engine, project, facts)?);
         }
         let effects = keep(engine, shift, &counted)?;
         let progress = StepProgress { state, ..StepProgress::default() };
@@ -107,12 +107,13 @@ fn count(engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Option<Counts>> {
     }
 }
 
-/// Finds the patterns of one project.
+/// Finds the patterns of one project; `None` when somebody sent it away.
 fn patterns_of(
     engine: &MemoryEngine,
+    shift: &Shift<'_>,
     project: &str,
     facts: &BTreeMap<u64, Sessions>,
-) -> Result<Vec<NewPattern>> {
+) -> Result<Option<Vec<NewPattern>>> {
     let frequent: Vec<u64> = facts
         .iter()
         .filter(|(_, sessions)| PENDING.0 <= sessions.len() as u64)
@@ -129,7 +130,10 @@ fn patterns_of(
     let all: BTreeSet<u32> = facts.values().flat_map(|sessions| sessions.keys().copied()).collect();
     let mut patterns = habits(project, &known);
     patterns.extend(preferences(project, &known));
-    patterns.extend(associations(project, &known, all.len()));
+    match associations(project, &known, all.len(), &|| shift.step_aside()) {
+        Some(associations) => patterns.extend(associations),
+        None => return Ok(None),
+    }
     patterns.sort_by(|a, b| {
         let order = |pattern: &NewPattern| (pattern.status, u64::MAX - pattern.n_evidence);
         order(a)
@@ -137,7 +141,7 @@ fn patterns_of(
             .then_with(|| (a.kind, &a.subject, &a.object).cmp(&(b.kind, &b.subject, &b.object)))
     });
     patterns.truncate(PATTERNS_MAX);
-    Ok(patterns)
+    Ok(Some(patterns))
 }
 
 /// Commands that are run in most sessions in which any is.
@@ -167,7 +171,12 @@ fn preferences(project: &str, known: &[Fact<'_>]) -> Vec<NewPattern> {
 }
 
 /// Commands and names that come together more often than by chance.
-fn associations(project: &str, known: &[Fact<'_>], n_sessions: usize) -> Vec<NewPattern> {
+fn associations(
+    project: &str,
+    known: &[Fact<'_>],
+    n_sessions: usize,
+    may_go_on: &dyn Fn() -> bool,
+) -> Option<Vec<NewPattern>> {
     let paired: Vec<&Fact<'_>> = known
         .iter()
         .filter(|fact| fact.kind != FactKind::Preference)
@@ -175,6 +184,9 @@ fn associations(project: &str, known: &[Fact<'_>], n_sessions: usize) -> Vec<New
         .collect();
     let mut patterns = Vec::new();
     for subject in &paired {
+        if !may_go_on() {
+            return None;
+        }
         for object in &paired {
             if subject.kind == object.kind && subject.name == object.name {
                 continue;
@@ -188,7 +200,7 @@ fn associations(project: &str, known: &[Fact<'_>], n_sessions: usize) -> Vec<New
             patterns.extend(judged(project, said, &shown, subject.sessions.len() - shown.len()));
         }
     }
-    patterns
+    Some(patterns)
 }
 
 /// Compares how often the object comes with the subject with how often it comes at all.
@@ -305,7 +317,7 @@ mod tests {
         let fact = |name, sessions| Fact { kind: FactKind::Entity, name, sessions };
         let with = sessions(0..6);
         let known = [fact("git", &everywhere), fact("a", &here), fact("b", &with)];
-        let found = associations("p", &known, 20);
+        let found = associations("p", &known, 20, &|| true).unwrap();
         let said: Vec<(&str, &str)> =
             found.iter().map(|p| (p.subject.as_str(), p.object.as_str())).collect();
         assert_eq!(said, [("a", "b"), ("b", "a")]);

@@ -45,8 +45,8 @@ impl Step for Misses {
     }
 }
 
-/// Makes a note of a cue, so that the same question in other small words is the same; `None` when it
-/// is no question.
+/// Makes a note of a cue, so that the same question in other small words is the same; `None` when
+/// it is no question.
 pub(crate) fn miss_of(asked: &str, project: Option<&str>, at: Timestamp) -> Option<Miss> {
     let mut words: Vec<String> = words_of_in_order(asked);
     words.retain(|word| may_tell(word));

@@ -56,16 +56,17 @@ impl Step for Nearness {
         if status.model.is_some() && !is_complete && shift.occasion == Occasion::Idle {
             return Ok(Advance::Nothing);
         }
-        let by = status.model.filter(|_| is_complete).unwrap_or_else(|| "words".to_owned());
         let mut progress = engine.read(|reader| Ok(reader.step(NAME)?))?;
         let was_by = progress.state.get("by").and_then(Value::as_str).unwrap_or_default();
+        let by = match status.model.filter(|_| is_complete) {
+            Some(model) => model,
+            None if was_by.is_empty() => "words".to_owned(),
+            None => was_by.to_owned(),
+        };
         if was_by != by {
             // A first or another model sees other neighbours: everything is compared once more.
-            let begins_anew = was_by.is_empty() || by != "words";
             progress.state = json!({"by": by});
-            if begins_anew {
-                progress.up_to = MemoryNumber::new(0);
-            }
+            progress.up_to = MemoryNumber::new(0);
         }
         let memories =
             engine.read(|reader| Ok(reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?))?;
@@ -178,11 +179,12 @@ fn near_by_meaning(
     scope: &Scope,
 ) -> Result<Option<Vec<Neighbour>>> {
     let ask = NearestAsk { reader, scope, limits: LIMITS };
-    let Some((hits, mean)) = engine.nearest_to(number, &ask)? else { return Ok(None) };
+    let Some(found) = engine.nearest_to(number, &ask)? else { return Ok(None) };
     // The mean comes from signs alone; what is farther than it can be no measure of nearness.
-    let mean = hits.iter().map(|(_, cosine)| *cosine).fold(mean, f32::min);
+    let mean = found.others.iter().map(|(_, cosine)| *cosine).fold(found.mean, f32::min);
     let rest = (1.0 - mean).max(f32::MIN_POSITIVE);
-    let shares = hits.into_iter().map(|(number, cosine)| (number, (cosine - mean) / rest));
+    let others = found.others.into_iter();
+    let shares = others.map(|(number, cosine)| (number, (cosine - mean) / rest));
     Ok(Some(shares.filter(|(_, share)| MEANING_MIN <= *share).map(neighbour).collect()))
 }
 

@@ -32,10 +32,7 @@ pub struct QuietWindow {
 
 impl QuietWindow {
     /// Learns the window from the times something was said; `None` when that is too little.
-    pub(super) fn learn(
-        said_at_ms: impl Iterator<Item = i64>,
-        now: Timestamp,
-    ) -> Option<QuietWindow> {
+    pub(super) fn learn(said_at_ms: impl Iterator<Item = i64>, now: Timestamp) -> Option<Self> {
         let end_ms = now.as_millisecond();
         let start_ms = end_ms.saturating_sub(DAYS_LEARNED * 24 * 3_600_000);
         let mut counts = [0_usize; BUCKETS];

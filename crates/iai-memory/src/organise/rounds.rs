@@ -174,8 +174,8 @@ impl MemoryEngine {
         }
     }
 
-    /// Looks at what was left the last time, once: whoever calls again after an error waits for what
-    /// comes in next.
+    /// Looks at what was left the last time, once: whoever calls again after an error waits for
+    /// what comes in next.
     fn begin_once(&self, now: Timestamp) -> Result<()> {
         let is_begun = std::mem::replace(&mut self.organise.state().is_begun, true);
         if !is_begun {

@@ -1,7 +1,7 @@
 //! Summaries of topics and of finished sessions: one each, made of whole sentences that were said.
 //!
-//! The same members change nothing; other members with the same best sentences keep the memory; only
-//! another text replaces it.
+//! The same members change nothing; other members with the same best sentences keep the memory;
+//! only another text replaces it.
 
 mod extract;
 mod phrases;
@@ -173,11 +173,11 @@ fn make(engine: &MemoryEngine, summary: Summary) -> Result<Made> {
         let mut group = engine.read(|reader| Ok(reader.numbered(&wanted)?))?;
         group.retain(|(_, memory)| may_be_quoted(memory));
         group.sort_by_key(|(number, memory)| (memory.turn_at, *number));
-        made.extract = engine.with_index(|index| extract(index, &group))?;
-        if let Some(extract) = made.extract.as_ref().filter(|_| summary.kind == SummaryKind::Topic)
-        {
+        let extract = extract(engine, &group)?;
+        if summary.kind == SummaryKind::Topic {
             made.phrases = phrases_of(&extract.centre, group.iter().map(|(_, memory)| memory));
         }
+        made.extract = Some(extract).filter(|extract| !extract.text.is_empty());
         made.group = group;
     }
     Ok(made)

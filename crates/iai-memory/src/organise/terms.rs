@@ -22,22 +22,21 @@ const WORDS_MAX: usize = 400;
 const STOP_WORDS: &str = "
     a about above after again all also am an and any are aren as at be because been before being
     below between both but by can could couldn did didn do does doesn doing don done down during
-    each else ever every few for from further get gets getting go going good got had hadn has hasn
-    have haven having he her here hers him his how however i if in into is isn it its itself just
-    know let like ll look make makes many may maybe me might more most much must my need needs new
-    no nor not now of off ok okay on once one only onto or other our ours out over own please put
-    really right same say says see seem seems shall she should shouldn since so some still such sure
-    take than thank thanks that the their theirs them then there these they thing things think this
-    those though through thus to today too try two under until up upon us use used using ve very
-    want wants was wasn way we well were weren what when where whether which while who whom whose
-    why will with within without won would wouldn yes yet you your yours
-    aber als am auch auf aus bei bin bis das dass dem den der des die doch ein eine einem einen einer
-    er es für haben hat hier ich im in ist ja jetzt kann mit nach nicht noch nur oder schon sein sich
-    sie sind so und uns von vor war was weil wenn wer wie wir wird zu zum zur
-    au aux avec ce ces cette dans de des du elle en est et il ils je la le les leur lui mais ne nous
-    on ou par pas pour que qui sa se ses son sur un une vous
-    al como con del el ella en es esta este la las lo los más no para pero por que se sin su sus un
-    una y";
+    each else ever every few for from further get gets getting go going good got had hadn has
+    hasn have haven having he her here hers him his how however i if in into is isn it its
+    itself just know let like ll look make makes many may maybe me might more most much must my
+    need needs new no nor not now of off ok okay on once one only onto or other our ours out
+    over own please put really right same say says see seem seems shall she should shouldn since
+    so some still such sure take than thank thanks that the their theirs them then there these
+    they thing things think this those though through thus to today too try two under until up
+    upon us use used using ve very want wants was wasn way we well were weren what when where
+    whether which while who whom whose why will with within without won would wouldn yes yet you
+    your yours aber als auch auf aus bei bin bis das dass dem den der des die doch ein eine
+    einem einen einer er es für haben hat hier ich im ist ja jetzt kann mit nach nicht noch nur
+    oder schon sein sich sie sind und uns von vor war weil wenn wer wie wir wird zu zum zur au
+    aux avec ce ces cette dans de du elle en est et il ils je la le les leur lui mais ne nous ou
+    par pas pour que qui sa se ses son sur un une vous al como con del el ella esta este las lo
+    los más para pero por sin su sus una y";
 
 /// Tells whether a word only joins others.
 pub(super) fn is_stop_word(word: &str) -> bool {

@@ -114,12 +114,18 @@ fn find(engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Option<Found>> {
     let place = |number: MemoryNumber| {
         numbers.binary_search(&number).ok().and_then(|place| u32::try_from(place).ok())
     };
-    let edges: Vec<(u32, u32, f32)> = near
-        .into_iter()
-        .filter_map(|(a, b, weight)| Some((place(a)?, place(b)?, weight)))
-        .collect();
-    let graph = Graph::new(numbers.len(), &edges);
+    let mut edges: Vec<(u32, u32, f32)> = Vec::with_capacity(near.len());
+    for part in near.chunks(ROWS_PER_READ) {
+        let placed = part.iter().filter_map(|(a, b, w)| Some((place(*a)?, place(*b)?, *w)));
+        edges.extend(placed);
+        if !shift.step_aside() {
+            return Ok(None);
+        }
+    }
+    drop(near);
+    let graph = Graph::new(numbers.len(), &edges, &mut || shift.step_aside());
     drop(edges);
+    let Some(graph) = graph else { return Ok(None) };
     let Some(community) = communities(graph, &mut || shift.step_aside()) else { return Ok(None) };
     let mut sizes = vec![0_usize; numbers.len()];
     for name in &community {

@@ -16,5 +16,6 @@ mod memories;
 mod model;
 mod plaintext;
 mod standing;
+mod topics;
 mod vectors;
 mod words;

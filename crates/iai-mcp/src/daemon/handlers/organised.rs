@@ -10,7 +10,8 @@ use super::parameters::Parameters;
 use super::{Failure, reply};
 use crate::clock;
 
-/// How long a call waits for the work unless it says otherwise, and at most: less than its deadline.
+/// How long a call waits for the work at most, and unless it says otherwise: less than its
+/// deadline.
 const WAIT_MS: u64 = 15_000;
 
 pub(super) fn consolidate(

@@ -1,8 +1,10 @@
 //! Picks the sentences that say most of what a group of memories says, no two of them the same.
 
-use iai_store::{Memory, MemoryIndex, MemoryNumber};
+use iai_store::{Memory, MemoryNumber};
 
 use super::sentences::{WORDS_MAX, n_words, sentences_of};
+use crate::engine::MemoryEngine;
+use crate::error::Result;
 use crate::organise::terms::{Direction, weigh};
 use crate::recall::words_of_in_order;
 
@@ -18,10 +20,10 @@ const CENTRE_SHARE: f32 = 0.7;
 /// A sentence as like a picked one as this says it again.
 const SAME: f32 = 0.8;
 
-/// A summary, and what it was made of.
+/// What a group says, and where it says it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Extract {
-    /// Whole sentences, one a line, in the order they were said.
+    /// Whole sentences, one a line, in the order they were said; empty when there is none.
     pub(super) text: String,
     /// The memories its sentences stand in.
     pub(super) quoted: Vec<MemoryNumber>,
@@ -36,17 +38,21 @@ struct Candidate<'a> {
     direction: Direction,
 }
 
-/// Makes a summary of memories, which come in the order they were said; `None` when they hold no
-/// sentence.
-pub(super) fn extract(index: &MemoryIndex, group: &[(MemoryNumber, Memory)]) -> Option<Extract> {
-    let direction = |text: &str| Direction::of(weigh(index, &words_of_in_order(text)));
-    let whole: Vec<Direction> = group.iter().map(|(_, memory)| direction(&memory.text)).collect();
+/// Makes a summary of memories, which come in the order they were said.
+pub(super) fn extract(engine: &MemoryEngine, group: &[(MemoryNumber, Memory)]) -> Result<Extract> {
+    // The index is asked text by text: held for long, it would hold up whoever stores a turn.
+    let direction = |text: &str| {
+        let words = words_of_in_order(text);
+        engine.with_index(|index| Direction::of(weigh(index, &words)))
+    };
+    let whole: Vec<Direction> =
+        group.iter().map(|(_, memory)| direction(&memory.text)).collect::<Result<_>>()?;
     let centre = Direction::mean(whole.iter());
     let mut candidates = Vec::new();
     for (said_by, (_, memory)) in group.iter().enumerate() {
         for sentence in sentences_of(&memory.text) {
             if candidates.len() < CANDIDATES_MAX {
-                candidates.push(Candidate { said_by, sentence, direction: direction(sentence) });
+                candidates.push(Candidate { said_by, sentence, direction: direction(sentence)? });
             }
         }
     }
@@ -55,7 +61,7 @@ pub(super) fn extract(index: &MemoryIndex, group: &[(MemoryNumber, Memory)]) -> 
     let mut quoted: Vec<MemoryNumber> =
         picked.iter().filter_map(|candidate| group.get(candidate.said_by)).map(|m| m.0).collect();
     quoted.dedup();
-    (!lines.is_empty()).then(|| Extract { text: lines.join("\n"), quoted, centre })
+    Ok(Extract { text: lines.join("\n"), quoted, centre })
 }
 
 /// Takes the best sentence again and again (maximal marginal relevance), then puts them in order.

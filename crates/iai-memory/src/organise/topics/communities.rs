@@ -24,37 +24,67 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Makes a graph of `n_nodes`; of several edges between two nodes the heaviest counts.
-    pub(super) fn new(n_nodes: usize, edges: &[(u32, u32, f32)]) -> Self {
-        Self::of(vec![1.0; n_nodes], edges, f32::max)
+    /// Makes a graph of `n_nodes`; of several edges between two nodes the heaviest counts. `None`
+    /// when `may_go_on` said no on the way.
+    pub(super) fn new(
+        n_nodes: usize,
+        edges: &[(u32, u32, f32)],
+        may_go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Self> {
+        Self::of(vec![1.0; n_nodes], edges, f32::max, may_go_on)
     }
 
-    fn of(sizes: Vec<f32>, edges: &[(u32, u32, f32)], join: fn(f32, f32) -> f32) -> Self {
-        let mut both: Vec<(u32, u32, f32)> = Vec::with_capacity(edges.len() * 2);
-        for (a, b, weight) in edges.iter().copied().filter(|(a, b, _)| a != b) {
-            both.extend([(a, b, weight), (b, a, weight)]);
+    /// Puts edges behind the node they begin at, then joins those that end at the same one.
+    fn of(
+        sizes: Vec<f32>,
+        edges: &[(u32, u32, f32)],
+        join: fn(f32, f32) -> f32,
+        may_go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Self> {
+        let both = || {
+            edges
+                .iter()
+                .filter(|(a, b, _)| a != b)
+                .flat_map(|(a, b, w)| [(*a as usize, *b, *w), (*b as usize, *a, *w)])
+        };
+        let mut places = vec![0_usize; sizes.len() + 1];
+        for (a, _, _) in both() {
+            *places.get_mut(a + 1)? += 1;
         }
-        both.sort_unstable_by(|x, y| (x.0, x.1).cmp(&(y.0, y.1)).then(x.2.total_cmp(&y.2)));
-        both.dedup_by(|next, kept| {
-            let is_same = (next.0, next.1) == (kept.0, kept.1);
-            if is_same {
-                kept.2 = join(kept.2, next.2);
+        for node in 0..sizes.len() {
+            let before = *places.get(node)?;
+            *places.get_mut(node + 1)? += before;
+        }
+        let mut raw = vec![(0_u32, 0.0_f32); *places.last()?];
+        let mut free = places.clone();
+        for (a, b, weight) in both() {
+            let place = free.get_mut(a)?;
+            *raw.get_mut(*place)? = (b, weight);
+            *place += 1;
+        }
+        let mut starts = Vec::with_capacity(places.len());
+        let mut ends: Vec<(u32, f32)> = Vec::with_capacity(raw.len());
+        for node in 0..sizes.len() {
+            if node % NODES_PER_LOOK == 0 && !may_go_on() {
+                return None;
             }
-            is_same
-        });
-        let mut starts = vec![0; sizes.len() + 1];
-        for (a, _, _) in &both {
-            if let Some(count) = starts.get_mut(*a as usize + 1) {
-                *count += 1;
+            starts.push(ends.len());
+            let near = raw.get_mut(*places.get(node)?..*places.get(node + 1)?)?;
+            near.sort_unstable_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)));
+            let mut last_end = None;
+            for (other, weight) in near.iter().copied() {
+                if last_end == Some(other)
+                    && let Some(last) = ends.last_mut()
+                {
+                    last.1 = join(last.1, weight);
+                } else {
+                    ends.push((other, weight));
+                }
+                last_end = Some(other);
             }
         }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += *start;
-            *start = sum;
-        }
-        let ends = both.into_iter().map(|(_, b, weight)| (b, weight)).collect();
-        Self { starts, ends, sizes }
+        starts.push(ends.len());
+        Some(Self { starts, ends, sizes })
     }
 
     fn len(&self) -> usize {
@@ -85,7 +115,7 @@ pub(super) fn communities(
         if n_names == graph.len() {
             break;
         }
-        graph = aggregated(&graph, &names, n_names);
+        graph = aggregated(&graph, &names, n_names, may_go_on)?;
     }
     Some(of_node)
 }
@@ -155,7 +185,12 @@ fn renumbered(community: &[u32]) -> (Vec<u32>, usize) {
 }
 
 /// Makes one node of each community.
-fn aggregated(graph: &Graph, names: &[u32], n_names: usize) -> Graph {
+fn aggregated(
+    graph: &Graph,
+    names: &[u32],
+    n_names: usize,
+    may_go_on: &mut dyn FnMut() -> bool,
+) -> Option<Graph> {
     let mut sizes = vec![0.0; n_names];
     let mut edges = Vec::with_capacity(graph.ends.len() / 2);
     for (node, name) in names.iter().enumerate() {
@@ -169,7 +204,7 @@ fn aggregated(graph: &Graph, names: &[u32], n_names: usize) -> Graph {
             }
         }
     }
-    Graph::of(sizes, &edges, |one, other| one + other)
+    Graph::of(sizes, &edges, |one, other| one + other, may_go_on)
 }
 
 #[cfg(test)]
@@ -177,7 +212,8 @@ mod tests {
     use super::*;
 
     fn found(n_nodes: usize, edges: &[(u32, u32, f32)]) -> Vec<u32> {
-        communities(Graph::new(n_nodes, edges), &mut || true).unwrap()
+        let graph = Graph::new(n_nodes, edges, &mut || true).unwrap();
+        communities(graph, &mut || true).unwrap()
     }
 
     /// Every node near every other from `from` to `to`.
@@ -220,6 +256,8 @@ mod tests {
 
     #[test]
     fn it_can_be_sent_away() {
-        assert_eq!(communities(Graph::new(3, &clique(0, 3)), &mut || false), None);
+        assert!(Graph::new(3, &clique(0, 3), &mut || false).is_none());
+        let graph = Graph::new(3, &clique(0, 3), &mut || true).unwrap();
+        assert_eq!(communities(graph, &mut || false), None);
     }
 }
