@@ -79,7 +79,7 @@ mod tests {
         });
         let text = "2 summaries added, 1 pattern candidates, 3 links weakened, 0 dropped";
         check_result(&TOOL, &result, text);
-        let mut part = result.clone();
+        let mut part = result;
         part["is_finished"] = json!(false);
         check_result(&TOOL, &part, &format!("{text}; the rest goes on behind"));
     }
