@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::figures::{Times, megabytes, or_unknown};
 use super::household::Household;
-use super::loading::{Loader, Vectors};
+use super::loading::Loader;
 use super::process::let_pass;
 use super::procfs;
 use super::sheet::Sheet;
@@ -89,7 +89,7 @@ fn tell_graph(topology: &Value, sheet: &mut Sheet) {
 /// Made-up turns with sentences in them.
 fn load(client: &Client, n_turns: usize, progress: &dyn Fn(&str)) -> anyhow::Result<()> {
     let mut ignore = |_: &str| {};
-    let mut loader = Loader::new(client.clone(), Vectors::Synthetic, &mut ignore);
+    let mut loader = Loader::new(client.clone(), &mut ignore);
     for n in 0..n_turns {
         let mut made_up = synthetic::turn(n);
         let words: Vec<&str> = made_up.event.text.split(' ').collect();
