@@ -199,7 +199,7 @@ impl Call {
         self
     }
 
-    /// Adds where the host is working, for calls that store something said there or prefer what was.
+    /// Adds where the host is working, for calls that store what is said there or prefer what was.
     pub(super) fn in_place(self, cwd: &str, project: &str) -> Self {
         match self.method {
             "memory_capture" => self.with("cwd", cwd).with("project", project),
