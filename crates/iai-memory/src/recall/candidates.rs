@@ -274,9 +274,9 @@ impl Lanes<'_> {
     }
 }
 
-/// Returns the deviation of the cosines from that of what the signs tell of them. For vectors of `d`
-/// dimensions at about a right angle, `π/2` times the mean of the products of their signs is the
-/// cosine and a rest that varies by `(π²/4 − 1) / d`.
+/// Returns the deviation of the cosines, given that of what the signs tell of them. For vectors of
+/// `d` dimensions at about a right angle, `π/2` times the mean of the products of their signs is
+/// the cosine and a rest that varies by `(π²/4 − 1) / d`.
 #[expect(clippy::cast_precision_loss, reason = "a model has some hundred dimensions")]
 fn without_noise_of_signs(deviation: f32, n_dimensions: usize) -> f32 {
     let quarter_turn = std::f32::consts::FRAC_PI_2;
