@@ -1,5 +1,7 @@
 //! How long a made-up store takes to be consolidated end to end, and what it grows by: by words,
-//! and by vectors of a fake model. `cargo run --release -p iai-memory --example consolidate -- 50000`
+//! and by vectors of a fake model.
+//!
+//! `cargo run --release -p iai-memory --example consolidate -- 50000`
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
