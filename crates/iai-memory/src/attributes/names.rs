@@ -231,7 +231,8 @@ fn is_wordlike(word: &str) -> bool {
 /// A single word is a name when it has more than capitals and is none of the words that often have
 /// one.
 fn is_name_alone(word: &str) -> bool {
-    2 < word.chars().count() && word.chars().any(char::is_lowercase) && !is_common(word)
+    let has_shape = 2 < word.chars().count() && word.chars().any(char::is_lowercase);
+    has_shape && !word.contains('.') && !is_common(word)
 }
 
 fn is_common(word: &str) -> bool {
