@@ -28,11 +28,9 @@ const BUDGET_TOKENS: u64 = 6000;
 /// The current fact has to be among so many.
 const CURRENT_TOP: usize = 3;
 const PROGRESS_EVERY: usize = 100;
-/// The daemon has compared what came in when nothing new was noted for so long.
-const SETTLED_AFTER: Duration = Duration::from_secs(4);
+const COMPARING_LIMIT: Duration = Duration::from_mins(30);
 /// How often we look.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-const SETTLING_LIMIT: Duration = Duration::from_mins(30);
 const EVENTS_MAX: u64 = 1000;
 
 /// What to measure.
@@ -63,9 +61,9 @@ pub(crate) fn run(bench: &ContradictionBench<'_>) -> anyhow::Result<Sheet> {
         household.wait_indexed()?;
         run.change(&mut counts, bench.progress)?;
         household.wait_indexed()?;
-        run.wait_settled()?;
+        let watchman = run.wait_compared()?;
         run.ask(&mut counts, bench.progress)?;
-        run.count_noticed(&mut counts)?;
+        run.count_noticed(&watchman, &mut counts)?;
         status = household.status()?;
     }
     let title = format!("{} sessions × {} seeds", bench.n_sessions, bench.n_seeds);
@@ -192,9 +190,9 @@ impl Run<'_> {
     }
 
     /// Counts which changes were noticed and told, and what was noticed although nobody changed it.
-    fn count_noticed(&self, counts: &mut Counts) -> anyhow::Result<()> {
+    fn count_noticed(&self, watchman: &str, counts: &mut Counts) -> anyhow::Result<()> {
         let hinted = self.hinted.borrow();
-        let mut changed: BTreeSet<&str> = BTreeSet::new();
+        let mut changed: BTreeSet<&str> = BTreeSet::from([watchman]);
         for (n, fact) in self.life.facts.iter().enumerate() {
             let ids = self.ids.get(n).into_iter().flatten().flatten().map(String::as_str);
             match fact.fate {
@@ -222,22 +220,32 @@ impl Run<'_> {
         Ok(answer.at("events").as_array().cloned().unwrap_or_default())
     }
 
-    /// Waits until nothing more is noted.
-    fn wait_settled(&self) -> anyhow::Result<()> {
-        let mut last = (usize::MAX, Instant::now());
-        let mut asked = None;
-        wait_for("comparing what came in", SETTLING_LIMIT, || {
+    /// Waits until everything is compared: memories are in order, so that a last dispute of our own
+    /// is noted after all others. Returns its memory.
+    fn wait_compared(&self) -> anyhow::Result<String> {
+        let mut last = String::new();
+        let mut note = |id: &str| id.clone_into(&mut last);
+        let mut loader = Loader::new(self.client.clone(), Vectors::Model, &mut note);
+        for (place, value) in ["1111", "2222"].into_iter().enumerate() {
+            let text = format!("The watchman of the last hour listens on port {value}.");
+            let turn = LifeTurn { text, says: None };
+            loader.push("watchman", event(self.life.sessions.len(), place, &turn))?;
+        }
+        loader.flush()?;
+        let mut asked: Option<Instant> = None;
+        wait_for("comparing what came in", COMPARING_LIMIT, || {
             // Whoever asks goes first: asking without a pause, we would wait for ourselves.
-            if asked.is_some_and(|at: Instant| at.elapsed() < LOOK_EVERY) {
+            if asked.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
                 return Ok(None);
             }
-            let n_noted = self.noted()?.len();
             asked = Some(Instant::now());
-            if n_noted != last.0 {
-                last = (n_noted, Instant::now());
-            }
-            Ok((SETTLED_AFTER <= last.1.elapsed()).then_some(()))
-        })
+            let has_last = |event: &Value| {
+                let sources = event.at("source_ids").as_array().into_iter().flatten();
+                sources.into_iter().any(|id| id == last.as_str())
+            };
+            Ok(self.noted()?.iter().any(has_last).then_some(()))
+        })?;
+        Ok(last)
     }
 
     fn hits(&self, cue: &str) -> anyhow::Result<Vec<String>> {
