@@ -21,8 +21,10 @@ use rules::Speaker;
 
 /// Remarks of one memory; a text with more is a document, not something somebody said.
 const REMARKS_MAX: usize = 4;
-/// Memories looked at in one transaction.
+/// Memories looked at in one transaction …
 const MEMORIES_PER_ADVANCE: usize = 256;
+/// … and bytes of text.
+const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
 const RULES: u64 = 1;
 
@@ -86,6 +88,27 @@ fn has_rules_of_today(progress: &StepProgress) -> bool {
     progress.state.get("rules").and_then(Value::as_u64) == Some(RULES)
 }
 
+/// Searches what came in after a number, until it was enough for one transaction or somebody else
+/// goes first. Texts are read one by one: each may be as large as it likes.
+fn search(
+    reader: &Reader,
+    after: MemoryNumber,
+    shift: &Shift<'_>,
+) -> Result<Vec<(MemoryNumber, Vec<NewRemark>)>> {
+    let mut found = Vec::new();
+    let (mut last, mut n_bytes) = (after, 0);
+    while found.len() < MEMORIES_PER_ADVANCE
+        && n_bytes < BYTES_PER_ADVANCE
+        && !shift.must_make_way()
+    {
+        let Some((number, memory)) = reader.after(last, 1)?.into_iter().next() else { break };
+        last = number;
+        n_bytes += memory.text.len();
+        found.push((number, remarks_of(&memory)));
+    }
+    Ok(found)
+}
+
 /// Looks for remarks in what came in.
 pub(crate) struct FindRemarks;
 
@@ -105,17 +128,10 @@ impl Step for FindRemarks {
             progress.up_to = MemoryNumber::new(0);
             progress.state = json!({"rules": RULES});
         }
-        let after = progress.up_to;
-        let memories = engine.read(|reader| Ok(reader.after(after, MEMORIES_PER_ADVANCE)?))?;
-        let mut found = Vec::new();
-        for (number, memory) in &memories {
-            if shift.must_make_way() {
-                break;
-            }
-            found.push((*number, remarks_of(memory)));
-        }
+        let found = engine.read(|reader| search(reader, progress.up_to, shift))?;
         let Some((last, _)) = found.last() else {
-            let is_done = memories.is_empty();
+            let up_to = progress.up_to;
+            let is_done = engine.read(|reader| Ok(reader.after(up_to, 1)?.is_empty()))?;
             return Ok(if is_done { Advance::Nothing } else { Advance::MadeWay });
         };
         progress.up_to = *last;
