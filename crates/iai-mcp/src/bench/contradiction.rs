@@ -225,7 +225,7 @@ impl Run<'_> {
     fn wait_compared(&self) -> anyhow::Result<String> {
         let mut last = String::new();
         let mut note = |id: &str| id.clone_into(&mut last);
-        let mut loader = Loader::new(self.client.clone(), Vectors::Model, &mut note);
+        let mut loader = Loader::new(self.client.clone(), &mut note);
         for (place, value) in ["1111", "2222"].into_iter().enumerate() {
             let text = format!("The watchman of the last hour listens on port {value}.");
             let turn = LifeTurn { text, says: None };
