@@ -89,8 +89,6 @@ fn recall_is_measured_and_can_be_scored_again() {
     assert_eq!(lines[0]["ranked"][0], "gold_2#0", "ids are the corpus's again");
     assert_eq!(lines[1]["ranked"], json!(["gold_1#0"]), "the rest was not said yet");
     assert_eq!(lines[1]["ranked_sessions"], json!(["gold_1"]));
-    let best = |line: &Value| line["scores"][0].as_f64().unwrap();
-    assert!(best(&lines[3]) + 0.05 < best(&lines[0]), "a day old as of asking, months old now");
     assert!(out.join("tiny.json").is_file());
     let again =
         sandbox.json(&["--json", "bench", "score", rankings.to_str().unwrap(), "--data", data]);

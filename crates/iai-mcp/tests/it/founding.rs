@@ -104,7 +104,7 @@ fn without_a_daemon_the_mcp_process_answers_and_starts_none() {
     let mut mcp = Mcp::start(&sandbox);
     assert_eq!(mcp.initialized["result"]["protocolVersion"], "2025-03-26");
     let tools = mcp.request("tools/list", &json!({}));
-    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 12);
+    assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 15);
     let recall = mcp.tool("memory_recall", json!({"cue": "anything", "budget_tokens": 50}));
     assert_eq!(recall["isError"], true);
     assert!(recall["content"][0]["text"].as_str().unwrap().contains("daemon start"), "{recall}");

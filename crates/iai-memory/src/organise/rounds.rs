@@ -273,7 +273,12 @@ impl MemoryEngine {
             room.state().is_wanted = false;
         }
         room.begin_round();
-        let run = self.run_steps(STEPS, occasion, clock);
+        // Summaries came in meanwhile: what looks at all that comes in looks at them now, so that
+        // the next round finds nothing new.
+        let run = self.run_steps(STEPS, occasion, clock).and_then(|is_whole| {
+            let is_more = is_whole && occasion != Occasion::Soon;
+            if is_more { self.run_steps(STEPS, Occasion::Soon, clock) } else { Ok(is_whole) }
+        });
         let done = room.end_round(served);
         // What failed is tried again with the next turn or in an hour, not at once.
         if run.is_err() {

@@ -45,8 +45,8 @@ const REPEATS_MAX: u32 = 3;
 /// a day in the past, or when a clock was wrong.
 const LATER_COST: f64 = 0.3;
 /// A summary repeats what was said, and has more of the cue's words than any of those who said it:
-/// it is told after all of them, whatever their own costs.
-const SUMMARY_COST: f64 = 1.0;
+/// it is told after all of them. No memory can gain as much as this.
+const SUMMARY_COST: f64 = 4.0;
 /// Clocks differ by so much without anybody being to blame.
 const CLOCK_SKEW_DAYS: f64 = 10.0 / 1440.0;
 
@@ -55,7 +55,7 @@ const DOUBTFUL_COVERAGE: f32 = 0.35;
 /// With one, words count so much beside the cosine …
 const DOUBT_WORDS_WEIGHT: f64 = 0.5;
 /// … and the best match has to reach this …
-const DOUBT_BAR: f64 = 0.03;
+const DOUBT_BAR: f64 = 0.01;
 /// … and more the more memories there are: of many, one is always near by chance.
 const DOUBT_BAR_PER_E_FOLD: f64 = 0.05;
 

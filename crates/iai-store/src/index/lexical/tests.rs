@@ -65,7 +65,7 @@ impl Model {
             let has = |said: &Vec<String>| said.iter().any(|known| known == word);
             let frequency = self.memories.iter().filter(|(_, said)| has(said)).count() as f64;
             let count = said.iter().filter(|known| known == word).count() as f64;
-            let idf = (1.0 + (n - frequency + 0.5) / (frequency + 0.5)).ln();
+            let idf = (1.0 + (n - frequency + 0.5) / (frequency + 0.5)).ln().powf(1.5);
             let length = said.len() as f64;
             sum + idf * count * 2.2 / (count + 1.2 * (0.25 + 0.75 * length / mean))
         })
