@@ -117,6 +117,19 @@ fn lived_sessions(catalogue: &Catalogue, places: Option<&[u32]>) -> Vec<Lived> {
     lived.collect()
 }
 
+/// What the ends of a session are about, each topic once.
+fn topics_of(reader: &Reader, ends: [Option<MemoryNumber>; 2]) -> Result<Vec<String>> {
+    let mut topics = Vec::new();
+    for number in ends.into_iter().flatten() {
+        let label = match reader.topic_of(number)? {
+            Some(topic) => reader.topic(topic)?.map(|topic| topic.label),
+            None => None,
+        };
+        topics.extend(label.filter(|label| !label.is_empty() && !topics.contains(label)));
+    }
+    Ok(topics)
+}
+
 fn told(reader: &Reader, lived: &Lived) -> Result<Episode> {
     let (host, session_id) = reader.session_named(lived.session)?;
     let mut project = None;
@@ -130,6 +143,7 @@ fn told(reader: &Reader, lived: &Lived) -> Result<Episode> {
     };
     let first_user = opening(lived.first_user)?;
     let last_assistant = opening(lived.last_assistant)?;
+    let topics = topics_of(reader, [lived.first_user, lived.last_assistant])?;
     let time = |ms| Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH).to_string();
     Ok(Episode {
         session_id,
@@ -140,6 +154,6 @@ fn told(reader: &Reader, lived: &Lived) -> Result<Episode> {
         n_turns: lived.n_turns,
         first_user,
         last_assistant,
-        topics: Vec::new(),
+        topics,
     })
 }

@@ -16,6 +16,7 @@ use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::remarks::is_remember_request;
 use crate::standing::PINS_MAX;
+use crate::trust::distrust;
 
 /// The host name of what an assistant captured by a tool call.
 pub(crate) const TOOL_HOST: &str = "mcp";
@@ -212,6 +213,8 @@ impl MemoryEngine {
         let is_asked = ask.role == Role::User
             && (is_remember_request(&ask.text)
                 || ask.cue.as_deref().is_some_and(is_remember_request));
+        // What gives orders to the assistant is not pinned unless the user does it by hand.
+        let is_asked = is_asked && distrust(&ask.text).is_none();
         Ok(is_asked && self.read(|reader| Ok(reader.n_pinned()?))? < PINS_MAX)
     }
 }

@@ -28,6 +28,7 @@ mod standing;
 mod topology;
 #[cfg(test)]
 mod trial;
+mod trust;
 mod uses;
 
 pub use brief::{Brief, BriefAsk};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use iai_store::{MemoryId, MissedCue, Pattern, PatternStatus};
+use iai_store::{Difference, Dispute, MemoryId, MissedCue, Pattern, PatternStatus};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -18,6 +18,8 @@ const OPEN_MAX: usize = 3;
 const MISSES_MIN: u64 = 2;
 /// Cues that are looked at.
 const MISSES_LOOKED_AT: usize = 24;
+/// Disputes that are looked at.
+const DISPUTES_LOOKED_AT: usize = 24;
 /// What a question repeats of a cue.
 const CUE_CHARS_MAX: usize = 160;
 
@@ -74,10 +76,16 @@ impl MemoryEngine {
         Ok(QuestionsAnswer { count: all.len(), questions: all })
     }
 
-    /// Questions about memories that say the opposite of each other; nobody looks for those yet.
-    #[expect(clippy::unnecessary_wraps, reason = "disputes will be read from the store")]
+    /// Questions about memories that say the opposite of each other.
     fn disputed(&self) -> Result<Vec<Question>> {
-        Ok(Vec::new())
+        self.read(|reader| {
+            let mut questions = Vec::new();
+            for dispute in reader.open_disputes(DISPUTES_LOOKED_AT)? {
+                let Some(later) = reader.memory(dispute.later_id)? else { continue };
+                questions.push(about_dispute(&dispute, later.project));
+            }
+            Ok(questions)
+        })
     }
 
     /// Cues that found nothing several times and still would not.
@@ -121,6 +129,31 @@ fn about_gap(miss: &MissedCue) -> Question {
         entropy: 1.0,
         triggered_by_record_ids: Vec::new(),
         project: Some(miss.project.clone()).filter(|project| !project.is_empty()),
+    }
+}
+
+fn about_dispute(dispute: &Dispute, project: Option<String>) -> Question {
+    let about = &dispute.about;
+    let text = match about.what {
+        Difference::Negation => {
+            "One memory says so and a later one says not. Which of them holds?".to_owned()
+        }
+        Difference::Number
+        | Difference::Date
+        | Difference::Version
+        | Difference::Name
+        | Difference::Path => {
+            let (old, new) = (&about.old_value, &about.new_value);
+            format!("Two memories differ in a {}: {old} or, later, {new}. Which holds?", about.what)
+        }
+    };
+    Question {
+        id: format!("dispute-{}-{}", about.earlier.get(), about.later.get()),
+        text,
+        tier: "dispute",
+        entropy: 1.0,
+        triggered_by_record_ids: vec![dispute.earlier_id, dispute.later_id],
+        project,
     }
 }
 

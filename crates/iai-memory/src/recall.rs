@@ -36,6 +36,7 @@ pub use text::{TextAnswer, TextAsk};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise;
+use crate::trust::distrust;
 use cue::Cue;
 use knobs::{Line, Manner};
 
@@ -144,6 +145,9 @@ pub struct Hit {
     pub project: Option<String>,
     /// What kind of memory it is.
     pub tier: &'static str,
+    /// Why its words are not to be followed, where they give orders to the assistant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untrusted: Option<&'static str>,
     /// Which part of the text is shown, when it is not all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excerpt: Option<Excerpt>,
@@ -357,6 +361,7 @@ fn whole_hit(memory: &Memory, score: f64, reason: String, now: Timestamp) -> Hit
         session_id: memory.session.clone(),
         project: memory.project.clone(),
         tier: memory.tier.as_str(),
+        untrusted: distrust(&memory.text),
         excerpt: None,
         relation: None,
         partner_id: None,

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use iai_store::LinkKind;
 use serde::Serialize;
 
 use crate::engine::MemoryEngine;
@@ -37,7 +38,7 @@ pub struct Topology {
     pub rich_club_ratio: f64,
     /// `insufficient_data`, `developmental`, `mid_life_drift` or `healthy`.
     pub regime: &'static str,
-    /// Memories without any link.
+    /// Memories without any link but to the turn before and after.
     pub isolated: u64,
     /// Links by kind.
     pub links: BTreeMap<String, u64>,
@@ -55,6 +56,10 @@ impl MemoryEngine {
             (Some(c), Some(l)) if NODES_MIN <= n => graph.small_worldness(c, l),
             _ => None,
         };
+        let stored = counts.links_by_kind.iter().map(|(k, n)| (k.as_str().to_owned(), *n));
+        let mut links: BTreeMap<String, u64> = stored.collect();
+        let following = LinkKind::TemporalNext.as_str().to_owned();
+        links.insert(following, self.with_index(|index| index.catalogue().n_following())? as u64);
         Ok(Topology {
             N: n,
             C: clustering,
@@ -64,11 +69,7 @@ impl MemoryEngine {
             rich_club_ratio: graph.rich_share(),
             regime: regime(n, sigma),
             isolated: n.saturating_sub(graph.neighbours.len() as u64),
-            links: counts
-                .links_by_kind
-                .into_iter()
-                .map(|(k, n)| (k.as_str().to_owned(), n))
-                .collect(),
+            links,
         })
     }
 }

@@ -37,7 +37,9 @@ pub(super) fn render(result: &Value) -> String {
     let mut blocks = vec![heading(hits.len(), anti_hits.len())];
     blocks.extend(hits.iter().enumerate().map(|(hit_idx, hit)| {
         let label = format!("[{}]", hit_idx + 1);
-        block(&label, hit, hit["project"].as_str())
+        let is_untrusted = hit["untrusted"].is_string();
+        let aside = if is_untrusted { Some("untrusted") } else { hit["project"].as_str() };
+        block(&label, hit, aside)
     }));
     blocks.extend(anti_hits.iter().enumerate().map(|(hit_idx, hit)| {
         let label = format!("[!{}]", hit_idx + 1);

@@ -12,6 +12,7 @@ use super::BriefAsk;
 use crate::error::Result;
 use crate::remarks::open::{OpenThread, Why, open_threads};
 use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
+use crate::trust::distrust;
 
 /// Sessions that are looked at for what was left open.
 const SESSIONS_MAX: usize = 4;
@@ -73,10 +74,14 @@ pub(super) struct Material {
 }
 
 /// Tells whether a memory may stand at the beginning of a session. It must be what the user and
-/// their assistant said to each other, and still hold.
+/// their assistant said to each other, still hold, and not try to give the assistant orders.
 pub(super) fn may_be_told(memory: &Memory) -> bool {
-    is_spoken(memory) && memory.valid_to.is_none() && memory.role != Role::System
+    let is_said = is_spoken(memory) && memory.role != Role::System;
+    is_said && memory.valid_to.is_none() && distrust(&memory.text).is_none()
 }
+
+/// Topics that are told.
+const TOPICS_MAX: usize = 5;
 
 /// Reads what there is to tell.
 pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<Material> {
@@ -112,9 +117,10 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
     Ok(material)
 }
 
-/// The topics of a project, the most alive first: none until they are found.
-fn topics(_reader: &Reader, _project: &str) -> Result<Vec<String>> {
-    Ok(Vec::new())
+/// The topics of a project, the largest first: none until they are found.
+fn topics(reader: &Reader, project: &str) -> Result<Vec<String>> {
+    let found = reader.topics(Some(project), TOPICS_MAX)?;
+    Ok(found.into_iter().map(|topic| topic.label).filter(|label| !label.is_empty()).collect())
 }
 
 impl Material {

@@ -379,8 +379,9 @@ impl MemoryEngine {
             summaries_created: n("summaries", "summaries_created"),
             summaries_updated: n("summaries", "summaries_updated"),
             decay_result: DecayResult {
-                decayed: n("decay", "links_decayed"),
-                pruned: n("decay", "links_pruned"),
+                // Links fade by themselves: nothing is rewritten for it.
+                decayed: 0,
+                pruned: n("fading_links", "links_pruned"),
             },
             schema_candidates: pending.take(CANDIDATES_TOLD_MAX).map(candidate).collect(),
             is_finished: served == Served::Whole,

@@ -4,15 +4,21 @@
 use iai_store::{Memory, MemoryId, Reader};
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::json;
 
 use super::knobs::{Breadth, Cues, Manner};
 use super::pack::{self, Room};
-use super::{Certainty, Hit, RecallAnswer, RecallAsk};
+use super::{Certainty, RecallAnswer, RecallAsk};
 use crate::brief::{BriefAsk, cut, flat};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::patterns::sentence;
 use crate::remarks::is_spoken;
+
+/// Patterns of a project that are looked at …
+const PATTERNS_LOOKED_AT: usize = 50;
+/// … and told.
+const PATTERNS_MAX: usize = 3;
 
 /// A turn said right before or after a hit.
 #[derive(Debug, Clone, Serialize)]
@@ -48,19 +54,45 @@ pub(crate) fn add(
     if manner.is_resuming && engine.told.is_first(ask.session.as_deref(), "resume") {
         add_resume(engine, answer, manner, room, (ask, now))?;
     }
-    answer.patterns_observed = patterns_observed(&answer.hits);
-    answer.overnight_digest = overnight_digest();
+    add_patterns(engine, answer, room)?;
+    if ask.session.is_some() && engine.told.is_first(ask.session.as_deref(), "digest") {
+        add_digest(engine, answer, room)?;
+    }
     add_scenes(engine, answer, manner, room)
 }
 
-/// The patterns seen among the hits: none until they are mined.
-fn patterns_observed(_hits: &[Hit]) -> Vec<Value> {
-    Vec::new()
+/// Adds the patterns that the hits are evidence of, the surest first.
+fn add_patterns(engine: &MemoryEngine, answer: &mut RecallAnswer, room: &Room) -> Result<()> {
+    let Some(project) = answer.hits.first().and_then(|hit| hit.project.clone()) else {
+        return Ok(());
+    };
+    let patterns =
+        engine.read(|reader| Ok(reader.patterns(Some(&project), PATTERNS_LOOKED_AT)?))?;
+    let is_shown = |id: &MemoryId| answer.hits.iter().any(|hit| hit.record_id == *id);
+    let seen = patterns.iter().filter(|pattern| pattern.evidence.iter().any(is_shown));
+    answer.patterns_observed = seen
+        .take(PATTERNS_MAX)
+        .map(|pattern| {
+            json!({
+                "pattern": sentence(&pattern.counted),
+                "evidence_count": pattern.counted.n_evidence,
+                "schema_id": format!("pattern-{}", pattern.number),
+            })
+        })
+        .collect();
+    while !answer.patterns_observed.is_empty() && room.is_exceeded_by(answer) {
+        answer.patterns_observed.pop();
+    }
+    Ok(())
 }
 
-/// What consolidation did since the last answer: nothing until it is told.
-fn overnight_digest() -> Option<Value> {
-    None
+/// Adds what quiet work did since it was last counted, once in a session.
+fn add_digest(engine: &MemoryEngine, answer: &mut RecallAnswer, room: &Room) -> Result<()> {
+    answer.overnight_digest = engine.digest()?.and_then(|digest| serde_json::to_value(digest).ok());
+    if room.is_exceeded_by(answer) {
+        answer.overnight_digest = None;
+    }
+    Ok(())
 }
 
 fn add_resume(

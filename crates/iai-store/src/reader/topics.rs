@@ -111,6 +111,17 @@ impl Reader {
         })
     }
 
+    /// Returns one topic.
+    pub fn topic(&self, number: u64) -> Result<Option<Topic>> {
+        self.run("reading a topic", |c| {
+            c.prepare_cached(
+                "SELECT number, label, phrases, n_members, project FROM topic WHERE number = ?",
+            )?
+            .query_row([number.cast_signed()], topic_from)
+            .optional()
+        })
+    }
+
     /// Returns summaries whose members have changed, after this source, in order.
     pub fn stale_summaries(
         &self,

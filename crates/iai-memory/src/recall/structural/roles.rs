@@ -105,9 +105,18 @@ impl MemoryEngine {
     }
 }
 
-/// Returns the communities a topic means: by number, and, once communities have labels, by label.
-fn communities_of(_reader: &Reader, topic: &str) -> Result<Vec<u64>> {
-    Ok(topic.trim().parse().into_iter().collect())
+/// Topics whose names are compared.
+const TOPICS_LOOKED_AT: usize = 2000;
+
+/// The topics that are called so, or have this number.
+fn communities_of(reader: &Reader, topic: &str) -> Result<Vec<u64>> {
+    let topic = topic.trim().to_lowercase();
+    if let Ok(number) = topic.parse() {
+        return Ok(vec![number]);
+    }
+    let known = reader.topics(None, TOPICS_LOOKED_AT)?.into_iter();
+    let named = known.filter(|known| known.label.to_lowercase().contains(&topic));
+    Ok(named.map(|known| known.number).collect())
 }
 
 fn if_any<T>(numbers: Vec<T>, column: impl FnOnce(Vec<T>) -> Column) -> What {
