@@ -51,7 +51,7 @@ const SUMMARY_COST: f64 = 4.0;
 const CLOCK_SKEW_DAYS: f64 = 10.0 / 1440.0;
 
 /// Without a model, a memory with less than this of what the cue's words tell may not be meant.
-const DOUBTFUL_COVERAGE: f32 = 0.35;
+const DOUBTFUL_COVERAGE: f32 = 0.28;
 /// With one, words count so much beside the cosine …
 const DOUBT_WORDS_WEIGHT: f64 = 0.5;
 /// … and the best match has to reach this …
@@ -336,7 +336,7 @@ mod tests {
             let found = found(vec![own(0.0, 0.1), own(bm25, cosine)], scale);
             assert_eq!(is_doubtful(&found), expect, "{bm25} {cosine}");
         }
-        let few = Evidence { coverage: 0.3, ..said(0) };
+        let few = Evidence { coverage: 0.2, ..said(0) };
         let much = Evidence { coverage: 0.4, ..said(0) };
         assert!(is_doubtful(&found(vec![few.clone()], None)));
         assert!(!is_doubtful(&found(vec![few, much], None)));
