@@ -201,9 +201,9 @@ pub struct RecallAnswer {
     pub hints: Vec<Hint>,
     /// How the cue was understood.
     pub cue_mode: CueMode,
-    /// Patterns seen among the hits; none are mined yet.
+    /// Patterns that the hits are evidence of, at most three.
     pub patterns_observed: Vec<Value>,
-    /// What consolidation did since the last answer; nothing yet.
+    /// What quiet work did of late, once in a session.
     pub overnight_digest: Option<Value>,
     /// Where the last session stopped, told once in a session to those who want it.
     #[serde(skip_serializing_if = "Option::is_none")]
