@@ -1,7 +1,7 @@
 //! The one call to the system's allocator that Rust has no safe name for.
 
 /// Gives memory that was freed back to the system, where the allocator would keep it.
-pub(crate) fn return_free_memory() {
+pub fn return_free_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     gnu::trim();
 }

@@ -26,6 +26,7 @@ pub use index::shared::SharedIndex;
 pub use index::vectors::{DenseFound, DenseHit, Limits, VectorIndex};
 pub use index::words::contains_phrase;
 pub use index::{IndexSize, Made, MemoryIndex, Question};
+pub use kernels::return_free_memory;
 pub use reader::{Column, Interrupter, Reader};
 pub use record::{
     Attribute, AttributeNumber, AttributeRole, Correction, Counts, Difference, Dispute, Event,

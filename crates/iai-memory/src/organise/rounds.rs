@@ -17,10 +17,11 @@ use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::patterns::sentence;
 
-/// A load of turns goes first: the work begins when nothing came in for so long …
-const QUIET: Duration = Duration::from_millis(250);
+/// A load of turns goes first, and so do hooks that fire one after another and wait for the same
+/// disk: the work begins when nothing came in for so long …
+const QUIET: Duration = Duration::from_secs(1);
 /// … or after so many waits, should the turns never cease.
-const QUIET_WAITS_MAX: u32 = 40;
+const QUIET_WAITS_MAX: u32 = 30;
 /// The step row in which rounds are counted.
 const ROUNDS: &str = "rounds";
 /// Pattern candidates told with an answer.
@@ -280,6 +281,9 @@ impl MemoryEngine {
             if is_more { self.run_steps(STEPS, Occasion::Soon, clock) } else { Ok(is_whole) }
         });
         let done = room.end_round(served);
+        if !done.effects.is_empty() {
+            iai_store::return_free_memory();
+        }
         // What failed is tried again with the next turn or in an hour, not at once.
         if run.is_err() {
             room.state().round_at = Some(clock());
