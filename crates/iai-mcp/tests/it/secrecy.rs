@@ -27,6 +27,7 @@ fn files_with(folder: &Path, needle: &str) -> Vec<String> {
     found
 }
 
+/// A18.
 #[test]
 fn no_file_holds_a_captured_sentence() {
     let sandbox = Sandbox::new();
@@ -38,6 +39,7 @@ fn no_file_holds_a_captured_sentence() {
     mcp.ask("memory_capture", json!({"text": format!("{CANARY} again"), "cue": CANARY}));
     mcp.ask("memory_recall", json!({"cue": CANARY}));
     mcp.ask("memory_recall", json!({"cue": format!("\"{CANARY}\"")}));
+    mcp.ask("memory_consolidate", json!({}));
     sandbox.json(&["--json", "search", CANARY]);
     let mut bad = crate::support::Line::open(&sandbox.socket()).unwrap();
     bad.call("memory_capture", json!({"text": [CANARY]}));

@@ -91,6 +91,7 @@ fn the_list_is_static_small_and_complete() {
     assert!(n_chars < 4 * 2500, "{n_chars} characters are more than 2,500 tokens");
 }
 
+/// A7.
 #[test]
 fn every_answer_fits_its_declared_schema() {
     let sandbox = Sandbox::new();
