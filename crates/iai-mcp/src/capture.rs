@@ -117,7 +117,7 @@ pub(crate) fn capture_new_turns(
 }
 
 /// A privacy setting that cannot be read must not mean that there is none.
-fn check_config(settings: &Settings) -> anyhow::Result<()> {
+pub(crate) fn check_config(settings: &Settings) -> anyhow::Result<()> {
     match &settings.config_error {
         None => Ok(()),
         Some(error) => bail!("{error}; nothing is captured until that file is mended"),

@@ -49,6 +49,7 @@ pub(super) fn import(
     settings: &Settings,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    crate::capture::check_config(settings)?;
     let selection = Selection { paths: &arguments.paths, host: arguments.host };
     let sources = find_sources(settings.user_home.as_deref(), &selection)?;
     let tally = take_all(&sources, Purpose::Store, arguments.since, settings, output)?;

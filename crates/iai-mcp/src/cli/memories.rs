@@ -211,7 +211,10 @@ fn describe_hit(hit: &Value, output: &Output) -> String {
         field("project"),
         hit.at("score")
     );
-    let reason = output.tint(Tone::Quiet, field("reason"));
+    let reason = match hit.at("untrusted").as_str() {
+        Some(why) => output.tint(Tone::Careful, &format!("untrusted: it {why}")),
+        None => output.tint(Tone::Quiet, field("reason")),
+    };
     format!("{}\n{reason}\n{}", output.tint(Tone::Good, &head), field("literal_surface"))
 }
 

@@ -1,4 +1,4 @@
-//! Hits as JSON Schema and as lines of text, for both recall tools.
+//! Hits as JSON Schema and as lines of text, for every tool that recalls.
 //!
 //! The daemon packs hits into a token budget that counts this text too, so a line may not cost more
 //! than it was told.
@@ -37,18 +37,21 @@ pub(super) fn render(result: &Value) -> String {
     let mut blocks = vec![heading(hits.len(), anti_hits.len())];
     blocks.extend(hits.iter().enumerate().map(|(hit_idx, hit)| {
         let label = format!("[{}]", hit_idx + 1);
-        let is_untrusted = hit["untrusted"].is_string();
-        let aside = if is_untrusted { Some("untrusted") } else { hit["project"].as_str() };
-        block(&label, hit, aside)
+        block(&label, hit, aside(hit, "project"))
     }));
     blocks.extend(anti_hits.iter().enumerate().map(|(hit_idx, hit)| {
         let label = format!("[!{}]", hit_idx + 1);
-        block(&label, hit, hit["relation"].as_str())
+        block(&label, hit, aside(hit, "relation"))
     }));
     blocks.extend(result["resume"].as_str().map(|text| format!("resume: {text}")));
     let hints = items(result, "hints").iter().filter_map(|hint| hint["text"].as_str());
     blocks.extend(hints.take(HINTS_SHOWN_MAX).map(|text| format!("hint: {text}")));
     blocks.join("\n")
+}
+
+/// What stands beside a hit: that its words are not to be followed, or else this field.
+fn aside<'hit>(hit: &'hit Value, field: &str) -> Option<&'hit str> {
+    if hit["untrusted"].is_string() { Some("untrusted") } else { hit[field].as_str() }
 }
 
 fn heading(n_hits: usize, n_anti_hits: usize) -> String {

@@ -202,3 +202,14 @@ fn turns_of_any_size_are_imported_and_proved() {
     let answer = sandbox.capture("s", &unknown);
     assert!(answer["note"].as_str().unwrap().contains("no transcript"), "{answer}");
 }
+
+#[test]
+fn nothing_is_imported_while_the_config_file_cannot_be_read() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let transcript = sandbox.transcript("t.jsonl", &["not while it may be switched off"]);
+    fs::write(sandbox.root().join("config.json"), "{").unwrap();
+    let output = sandbox.run(&["import", transcript.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("until that file is mended"), "{}", stderr(&output));
+}

@@ -20,6 +20,7 @@ use super::nearness::is_said;
 use super::{Advance, Due, Effects, Shift, Step, topics};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::trust::distrust;
 use extract::{Extract, extract};
 use phrases::phrases_of;
 
@@ -202,8 +203,8 @@ fn members(engine: &MemoryEngine, summary: &Summary) -> Result<Vec<MemoryNumber>
 
 /// What this program wrote, what a sub-agent said and what was flagged is not quoted.
 fn may_be_quoted(memory: &Memory) -> bool {
-    let is_flagged = memory.tags.iter().any(|tag| tag.contains("flag") || tag == "untrusted");
-    is_said(memory) && memory.provenance.get("subagent").is_none() && !is_flagged
+    let is_spoken = is_said(memory) && memory.provenance.get("subagent").is_none();
+    is_spoken && distrust(&memory.text).is_none()
 }
 
 /// At most so many of them, from the first to the last.
