@@ -55,7 +55,7 @@ const DOUBTFUL_COVERAGE: f32 = 0.28;
 /// With one, words count so much beside the cosine …
 const DOUBT_WORDS_WEIGHT: f64 = 0.5;
 /// … and the best match has to reach this …
-const DOUBT_BAR: f64 = 0.01;
+const DOUBT_BAR: f64 = -0.02;
 /// … and more the more memories there are: of many, one is always near by chance.
 const DOUBT_BAR_PER_E_FOLD: f64 = 0.05;
 
