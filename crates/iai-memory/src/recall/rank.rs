@@ -329,7 +329,7 @@ mod tests {
     fn doubt_needs_words_and_meaning_to_fail() {
         let scale = Some((0.1, 0.1));
         let own = |bm25: f32, cosine: f32| Evidence { bm25, cosine: Some(cosine), ..said(0) };
-        // The bar of a thousand memories stands at 0.375.
+        // The bar of a thousand memories stands at 0.325.
         for (bm25, cosine, expect) in
             [(0.0, 0.3, true), (0.0, 0.6, false), (0.4, 0.3, true), (3.0, 0.3, false)]
         {
