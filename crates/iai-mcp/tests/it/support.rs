@@ -221,6 +221,14 @@ impl Line {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
+    /// Asks a daemon that may hang up at any moment.
+    pub(crate) fn try_ask(&mut self, message: &Value) -> Option<Value> {
+        self.reader.get_mut().write_all(format!("{message}\n").as_bytes()).ok()?;
+        let mut line = String::new();
+        self.reader.read_line(&mut line).ok()?;
+        serde_json::from_str(&line).ok()
+    }
+
     pub(crate) fn ask(&mut self, message: &Value) -> Value {
         self.send(format!("{message}\n").as_bytes());
         self.answer()
