@@ -1,0 +1,1 @@
+-- What was forgotten on purpose: receipts without the words.

@@ -1,0 +1,1 @@
+-- What reflection and tuning keep.
