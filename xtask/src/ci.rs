@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::crash::{self, Crash};
 use crate::{figures, process, repository, tidy};
 
 /// Checks written by others, seen from the repository root. They may be absent.
@@ -25,6 +26,8 @@ enum Work {
     /// `cargo doc`, with every warning an error.
     Doc,
     ReleaseBuild,
+    /// A short run of kills.
+    Crash,
     Acceptance(PathBuf),
 }
 
@@ -69,6 +72,7 @@ fn steps() -> Result<Vec<Step>, String> {
         Step { name: "doc".to_owned(), work: Work::Doc },
         cargo("test", &["test", "--workspace", "--locked"]),
         Step { name: "release build".to_owned(), work: Work::ReleaseBuild },
+        Step { name: "crash".to_owned(), work: Work::Crash },
     ];
     let folder = repository::root().join(ACCEPTANCE);
     if folder.is_dir() {
@@ -126,6 +130,7 @@ fn perform(work: &Work) -> Result<(), String> {
             succeed(doc, CARGO_DEADLINE)
         }
         Work::ReleaseBuild => succeed(repository::release_build(), CARGO_DEADLINE),
+        Work::Crash => crash::run_program(Crash::SHORT, &repository::release_binary()?),
         Work::Acceptance(path) => accept(path),
     }
 }

@@ -4,7 +4,10 @@
 mod bench;
 mod ci;
 mod clients;
+mod crash;
+mod dice;
 mod figures;
+mod line;
 mod mcp;
 mod process;
 mod procfs;
@@ -27,6 +30,7 @@ usage: cargo xtask <task>
       --home                          in your own home: the daemon stays, nothing is captured
       --home --sample                 in your own home, and the sample is kept in your memory
   clients                             every tool through the official MCP clients (fetches them)
+  crash [--kills N] [--seed N]        kills the daemon in the middle of everything, counts losses
   bench hook|mcp [--runs N]           figures of the release binary; asserts nothing
   bench footprint|import
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
@@ -71,6 +75,10 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
             let place = quickstart::Place::parse(flags).ok_or(Failure::Usage)?;
             Ok(quickstart::run(place)?)
         }
+        ["crash", flags @ ..] => {
+            let crash = crash::Crash::parse(flags).ok_or(Failure::Usage)?;
+            Ok(crash::run(crash)?)
+        }
         ["bench", what @ ..] => {
             let bench = bench::Bench::parse(what).ok_or(Failure::Usage)?;
             Ok(bench::run(bench)?)
@@ -94,6 +102,9 @@ mod tests {
             &["quickstart", "--hom"],
             &["bench"],
             &["bench", "nonsense"],
+            &["crash", "--kills"],
+            &["crash", "--kills", "0"],
+            &["crash", "--kill", "3"],
             &["bench", "hook", "--runs"],
             &["bench", "hook", "--runs", "0"],
         ];

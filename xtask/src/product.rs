@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -21,6 +21,9 @@ const POLL_EVERY: Duration = Duration::from_millis(10);
 
 /// A daemon we could not stop, because we were interrupted, ends by itself after this long.
 const IDLE_SECONDS: &str = "300";
+
+/// The socket in a throw-away home.
+const SOCKET: &str = "d.sock";
 
 /// A program, and the home it runs in. Dropping it leaves nothing behind in a throw-away home.
 pub(crate) struct Product {
@@ -61,7 +64,7 @@ impl Product {
                 .current_dir(folder)
                 .env("HOME", folder)
                 .env("IAI_MCP_STORE", folder.join(".iai-mcp"))
-                .env("IAI_DAEMON_SOCKET_PATH", folder.join("d.sock"))
+                .env("IAI_DAEMON_SOCKET_PATH", folder.join(SOCKET))
                 .env("IAI_DAEMON_IDLE_SHUTDOWN_SECS", IDLE_SECONDS);
         }
         command
@@ -80,6 +83,30 @@ impl Product {
             Ok(status) => Err(format!("`iai-mcp model install` ended with {status}")),
             Err(error) => Err(format!("`iai-mcp model install` did not start: {error}")),
         }
+    }
+
+    /// Returns the throw-away home; the user's own is nobody's to look into.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        match &self.home {
+            Home::ThrowAway(folder) => Some(folder),
+            Home::Real => None,
+        }
+    }
+
+    /// Returns where the daemon of a throw-away home listens.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder().map(|folder| folder.join(SOCKET)).unwrap_or_default()
+    }
+
+    /// Runs the daemon as a child of ours, which can be killed at any moment. What it complains
+    /// about is appended to `daemon.err` in the home.
+    pub(crate) fn run_daemon(&self) -> Result<Child, String> {
+        let complaints = self.folder().unwrap_or(Path::new("/")).join("daemon.err");
+        let complaints = fs::File::options().create(true).append(true).open(&complaints);
+        let complaints = complaints.map_err(|error| format!("cannot write daemon.err: {error}"))?;
+        let mut command = self.command(&["daemon", "run"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(complaints);
+        command.spawn().map_err(|error| format!("cannot run the daemon: {error}"))
     }
 
     /// Starts the daemon and returns how long it took until it answered `status`.
