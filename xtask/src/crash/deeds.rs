@@ -110,8 +110,8 @@ impl Round<'_> {
     ) -> Result<(), String> {
         let Writer { name, session, .. } = writer;
         match deed {
-            Deed::Hook => self.hooks(name, dice),
-            Deed::Import => self.import(name, dice),
+            Deed::Hook => self.hooks(&format!("{name}-talk"), dice),
+            Deed::Import => self.import(&format!("{name}-past"), dice),
             Deed::Consolidate => self.consolidate(),
             Deed::Contradict => self.contradict(name, session, dice),
             Deed::Forget => self.forget(session, dice),
