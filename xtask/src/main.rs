@@ -17,6 +17,7 @@ mod repository;
 mod sample;
 mod settings;
 mod tidy;
+mod trial;
 
 use std::process::ExitCode;
 

@@ -1,20 +1,19 @@
 //! What goes on while the daemon is killed. Each deed writes down what it was promised.
 
-use std::fs::{self, File};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::process::{Child, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::ledger::{Id, Session};
 use crate::dice::Dice;
 use crate::line::{Line, NoAnswer};
 use crate::process;
 use crate::product::Product;
+use crate::trial::{self, Id, Session, lock, sentence, write_turns};
 
 /// A deed beside the captures; the daemon is killed in the middle of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,32 +121,15 @@ impl Round<'_> {
 
     /// A transcript grows, and a hook looks at it after every few turns.
     fn hooks(&self, name: &str, dice: &mut Dice) -> Result<(), String> {
-        let path = self.home.join(format!(".claude/projects/crash/{name}.jsonl"));
+        let path = trial::transcript(self.home, name);
         for n in 0.. {
             write_turns(&path, name, n * TURNS_OF_A_HOOK, TURNS_OF_A_HOOK, dice)?;
-            self.hook(name, &path)?;
+            trial::hook(self.product, name, &path)?;
             if self.is_over() {
                 return Ok(());
             }
         }
         Ok(())
-    }
-
-    /// Runs the hook once, as the host does after a turn.
-    pub(crate) fn hook(&self, name: &str, transcript: &Path) -> Result<(), String> {
-        let mut command = self.product.command(&["hook", "stop"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().map_err(|error| format!("cannot run the hook: {error}"))?;
-        let payload = json!({
-            "session_id": name, "transcript_path": transcript, "cwd": self.home,
-            "hook_event_name": "Stop",
-        });
-        if let Some(mut input) = child.stdin.take() {
-            // A hook that reads nothing is seen by its turns being missing.
-            drop(input.write_all(payload.to_string().as_bytes()));
-        }
-        let status = child.wait().map_err(|error| format!("cannot wait for the hook: {error}"))?;
-        status.success().then_some(()).ok_or_else(|| format!("the hook ended with {status}"))
     }
 
     fn import(&self, name: &str, dice: &mut Dice) -> Result<(), String> {
@@ -284,55 +266,7 @@ fn complaint(child: Child) -> String {
     String::from_utf8_lossy(&output).into_owned()
 }
 
-/// Nobody panics while holding it, and if: the ledger is as far as it was written.
-pub(crate) fn lock(session: &Mutex<Session>) -> std::sync::MutexGuard<'_, Session> {
-    session.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn text_of(answer: &Value, field: &str) -> Result<String, String> {
     let text = answer.get(field).and_then(Value::as_str);
     text.map(str::to_owned).ok_or_else(|| format!("no {field} in {answer}"))
-}
-
-/// Appends turns to a transcript as a host writes it.
-fn write_turns(path: &Path, name: &str, first: u64, n: u64, dice: &mut Dice) -> Result<(), String> {
-    let failed = |error| format!("cannot write {}: {error}", path.display());
-    fs::create_dir_all(path.parent().unwrap_or(path)).map_err(failed)?;
-    let mut file = File::options().create(true).append(true).open(path).map_err(failed)?;
-    for place in first..first + n {
-        let role = if place.is_multiple_of(2) { "user" } else { "assistant" };
-        let line = json!({
-            "type": role, "uuid": format!("{name}/{place}"), "sessionId": name,
-            "message": {"role": role, "content": sentence(name, place, dice)},
-        });
-        writeln!(file, "{line}").map_err(failed)?;
-    }
-    Ok(())
-}
-
-/// Words that no other turn has, of a few services so that there is something to organise.
-fn sentence(name: &str, n: u64, dice: &mut Dice) -> String {
-    const SERVICES: [&str; 5] = ["billing", "search", "Übersetzung", "支払い", "login 🔑"];
-    const VERBS: [&str; 4] = ["listens on port", "retries after", "keeps rows for", "was moved to"];
-    let service = dice.pick(&SERVICES).copied().unwrap_or_default();
-    let verb = dice.pick(&VERBS).copied().unwrap_or_default();
-    let mut text = format!("{name} fact {n}: the {service} service {verb} {}.", dice.below(9000));
-    // A few are long enough for pages of their own.
-    if dice.one_in(20) {
-        let n_more = usize::try_from(dice.below(2000)).unwrap_or(0);
-        text.push_str(&" And so on,\r\nas before.\u{0}".repeat(n_more));
-    }
-    text
-}
-
-/// Returns every transcript the deeds have written below `home`, with its session.
-pub(crate) fn transcripts(home: &Path) -> Vec<(String, PathBuf)> {
-    let folder = home.join(".claude/projects/crash");
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut found: Vec<(String, PathBuf)> = entries
-        .map(|entry| entry.path())
-        .filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path.clone())))
-        .collect();
-    found.sort();
-    found
 }
