@@ -6,6 +6,7 @@ mod ci;
 mod clients;
 mod crash;
 mod dice;
+mod faults;
 mod figures;
 mod line;
 mod mcp;
@@ -32,6 +33,7 @@ usage: cargo xtask <task>
       --home --sample                 in your own home, and the sample is kept in your memory
   clients                             every tool through the official MCP clients (fetches them)
   crash [--kills N] [--seed N]        kills the daemon in the middle of everything, counts losses
+  faults [--seed N]                   lets system calls fail under the daemon and the hook (strace)
   bench hook|mcp [--runs N]           figures of the release binary; asserts nothing
   bench footprint|import
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
@@ -80,6 +82,10 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
             let crash = crash::Crash::parse(flags).ok_or(Failure::Usage)?;
             Ok(crash::run(crash)?)
         }
+        ["faults", flags @ ..] => {
+            let seed = faults::parse(flags).ok_or(Failure::Usage)?;
+            Ok(faults::run(seed)?)
+        }
         ["bench", what @ ..] => {
             let bench = bench::Bench::parse(what).ok_or(Failure::Usage)?;
             Ok(bench::run(bench)?)
@@ -106,6 +112,7 @@ mod tests {
             &["crash", "--kills"],
             &["crash", "--kills", "0"],
             &["crash", "--kill", "3"],
+            &["faults", "3"],
             &["bench", "hook", "--runs"],
             &["bench", "hook", "--runs", "0"],
         ];

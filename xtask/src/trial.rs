@@ -16,7 +16,7 @@ use crate::process;
 use crate::product::Product;
 
 pub(crate) use ledger::{Id, Session};
-pub(crate) use talk::{hook, sentence, transcript, write_turns};
+pub(crate) use talk::{hook, run_hook, sentence, transcript, write_turns};
 
 const READY_DEADLINE: Duration = Duration::from_secs(60);
 const DRAIN_DEADLINE: Duration = Duration::from_secs(120);

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::json;
 
@@ -20,7 +20,11 @@ pub(crate) fn transcript(home: &Path, name: &str) -> PathBuf {
 
 /// Runs the hook once, as the host does after a turn.
 pub(crate) fn hook(product: &Product, name: &str, transcript: &Path) -> Result<(), String> {
-    let mut command = product.command(&["hook", "stop"]);
+    run_hook(product.command(&["hook", "stop"]), name, transcript)
+}
+
+/// Runs a hook that was made somewhere else.
+pub(crate) fn run_hook(mut command: Command, name: &str, transcript: &Path) -> Result<(), String> {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| format!("cannot run the hook: {error}"))?;
     let payload = json!({
