@@ -17,6 +17,7 @@ mod quickstart;
 mod repository;
 mod sample;
 mod settings;
+mod soak;
 mod tidy;
 mod trial;
 
@@ -34,6 +35,7 @@ usage: cargo xtask <task>
   clients                             every tool through the official MCP clients (fetches them)
   crash [--kills N] [--seed N]        kills the daemon in the middle of everything, counts losses
   faults [--seed N]                   lets system calls fail under the daemon and the hook (strace)
+  soak [--minutes N] [--clients N]    a crowd of good and bad clients; memory, descriptors, latency
   bench hook|mcp [--runs N]           figures of the release binary; asserts nothing
   bench footprint|import
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
@@ -86,6 +88,10 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
             let seed = faults::parse(flags).ok_or(Failure::Usage)?;
             Ok(faults::run(seed)?)
         }
+        ["soak", flags @ ..] => {
+            let soak = soak::Soak::parse(flags).ok_or(Failure::Usage)?;
+            Ok(soak::run(soak)?)
+        }
         ["bench", what @ ..] => {
             let bench = bench::Bench::parse(what).ok_or(Failure::Usage)?;
             Ok(bench::run(bench)?)
@@ -113,6 +119,7 @@ mod tests {
             &["crash", "--kills", "0"],
             &["crash", "--kill", "3"],
             &["faults", "3"],
+            &["soak", "--minutes", "0"],
             &["bench", "hook", "--runs"],
             &["bench", "hook", "--runs", "0"],
         ];

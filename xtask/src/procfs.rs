@@ -7,6 +7,16 @@ pub(crate) fn resident_kib(pid: u64) -> Option<u64> {
     status_number(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "VmRSS:")
 }
 
+/// Returns how many threads `pid` has.
+pub(crate) fn n_threads(pid: u64) -> Option<u64> {
+    status_number(&fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "Threads:")
+}
+
+/// Returns how many files and connections `pid` has open.
+pub(crate) fn n_descriptors(pid: u64) -> Option<u64> {
+    u64::try_from(fs::read_dir(format!("/proc/{pid}/fd")).ok()?.count()).ok()
+}
+
 fn status_number(status: &str, key: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     line.split_whitespace().next()?.parse().ok()
