@@ -25,6 +25,8 @@ enum Work {
     Cargo(Vec<&'static str>),
     /// `cargo doc`, with every warning an error.
     Doc,
+    /// Every test, where there is no network to call.
+    Test,
     ReleaseBuild,
     /// A short run of kills.
     Crash,
@@ -70,7 +72,8 @@ fn steps() -> Result<Vec<Step>, String> {
         cargo("fmt", &["fmt", "--all", "--check"]),
         cargo("clippy", clippy),
         Step { name: "doc".to_owned(), work: Work::Doc },
-        cargo("test", &["test", "--workspace", "--locked"]),
+        cargo("test build", &["test", "--workspace", "--locked", "--no-run"]),
+        Step { name: "test".to_owned(), work: Work::Test },
         Step { name: "release build".to_owned(), work: Work::ReleaseBuild },
         Step { name: "crash".to_owned(), work: Work::Crash },
     ];
@@ -129,10 +132,29 @@ fn perform(work: &Work) -> Result<(), String> {
             doc.env("RUSTDOCFLAGS", "-D warnings");
             succeed(doc, CARGO_DEADLINE)
         }
+        Work::Test => succeed(tests(), CARGO_DEADLINE),
         Work::ReleaseBuild => succeed(repository::release_build(), CARGO_DEADLINE),
         Work::Crash => crash::run_program(Crash::SHORT, &repository::release_binary()?),
         Work::Acceptance(path) => accept(path),
     }
+}
+
+/// Returns the command that runs the tests: in an empty network namespace where the system gives
+/// one to everybody, so that whatever called out would fail.
+fn tests() -> Command {
+    let cargo = repository::cargo(&["test", "--workspace", "--locked", "--offline"]);
+    let namespace = || {
+        let mut unshare = process::command("unshare");
+        unshare.args(["--map-current-user", "--net", "--"]);
+        unshare
+    };
+    let mut trial = namespace();
+    trial.arg("true");
+    if !process::works(trial) {
+        println!("(no network namespace on this system: the tests could call out)");
+        return cargo;
+    }
+    process::inside(namespace(), &cargo)
 }
 
 fn accept(path: &Path) -> Result<(), String> {
@@ -193,8 +215,9 @@ mod tests {
     fn cheap_steps_come_first_and_the_binary_before_its_acceptance() {
         let steps = steps().unwrap();
         let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
-        assert!(names.starts_with(&["tidy", "fmt", "clippy", "doc", "test", "release build"]));
-        assert!(names.iter().skip(6).all(|name| name.starts_with("acceptance: ")), "{names:?}");
+        assert!(names.starts_with(&["tidy", "fmt", "clippy", "doc", "test build", "test"]));
+        assert_eq!(names.get(6..8), Some(&["release build", "crash"][..]));
+        assert!(names.iter().skip(8).all(|name| name.starts_with("acceptance: ")), "{names:?}");
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl Machine {
 
     /// Returns `command` as it runs on this machine.
     fn on(&self, command: &Command) -> Command {
-        let mut outer = match self {
+        let outer = match self {
             Self::Failing { calls, error, from, forever } => {
                 let plus = if *forever { "+" } else { "" };
                 let mut strace = process::command("strace");
@@ -78,17 +78,7 @@ impl Machine {
                 shell
             }
         };
-        outer.arg(command.get_program()).args(command.get_args());
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => outer.env(name, value),
-                None => outer.env_remove(name),
-            };
-        }
-        if let Some(folder) = command.get_current_dir() {
-            outer.current_dir(folder);
-        }
-        outer
+        process::inside(outer, command)
     }
 }
 

@@ -23,6 +23,21 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
 }
 
+/// Returns `outer` with `command` as its last words, in the environment and folder of `command`.
+pub(crate) fn inside(mut outer: Command, command: &Command) -> Command {
+    outer.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        outer.current_dir(folder);
+    }
+    outer
+}
+
 /// Sleeps between two looks at something that cannot wake us.
 #[expect(clippy::disallowed_methods, reason = "another process's state has to be polled")]
 pub(crate) fn pause(duration: Duration) {
