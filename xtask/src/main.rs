@@ -8,6 +8,7 @@ mod crash;
 mod dice;
 mod faults;
 mod figures;
+mod fuzz;
 mod line;
 mod mcp;
 mod process;
@@ -36,6 +37,7 @@ usage: cargo xtask <task>
   crash [--kills N] [--seed N]        kills the daemon in the middle of everything, counts losses
   faults [--seed N]                   lets system calls fail under the daemon and the hook (strace)
   soak [--minutes N] [--clients N]    a crowd of good and bad clients; memory, descriptors, latency
+  fuzz [--runs N] [--seed N]          damaged input for every parser, for longer than a test does
   bench hook|mcp [--runs N]           figures of the release binary; asserts nothing
   bench footprint|import
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
@@ -91,6 +93,10 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         ["soak", flags @ ..] => {
             let soak = soak::Soak::parse(flags).ok_or(Failure::Usage)?;
             Ok(soak::run(soak)?)
+        }
+        ["fuzz", flags @ ..] => {
+            let fuzz = fuzz::Fuzz::parse(flags).ok_or(Failure::Usage)?;
+            Ok(fuzz::run(fuzz)?)
         }
         ["bench", what @ ..] => {
             let bench = bench::Bench::parse(what).ok_or(Failure::Usage)?;

@@ -303,6 +303,8 @@ fn whole_meanings(source: &Source, path: &Path) -> Result<Vec<Meaning>, WholeErr
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod testing;
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 
 mod calendar;
 mod commands;
+#[cfg(test)]
+mod fuzz;
 mod harvest;
 mod language;
 mod names;

@@ -11,6 +11,8 @@ mod episodes;
 mod error;
 mod events;
 mod formality;
+#[cfg(test)]
+mod fuzz;
 mod index;
 mod ingest;
 mod links;

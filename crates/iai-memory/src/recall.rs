@@ -6,6 +6,8 @@ mod beside;
 mod candidates;
 mod corrections;
 mod cue;
+#[cfg(test)]
+mod fuzz;
 mod hints;
 pub(crate) mod knobs;
 mod linked;

@@ -2,6 +2,8 @@
 
 mod differences;
 mod disputes;
+#[cfg(test)]
+mod fuzz;
 mod sentences;
 mod together;
 mod tokens;

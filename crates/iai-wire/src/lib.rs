@@ -6,6 +6,8 @@
 
 mod connection;
 mod frame;
+#[cfg(test)]
+mod fuzz;
 mod lines;
 mod reply;
 mod request;

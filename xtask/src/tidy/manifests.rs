@@ -9,6 +9,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("crates/iai-memory/Cargo.toml", &["iai-store", "iai-embed"]),
 ];
 
+/// `iai-fuzz` is not among them: it knows nobody, and every crate may have its tests fuzz.
 const OUR_CRATES: &[&str] =
     &["iai-wire", "iai-store", "iai-embed", "iai-memory", "iai-mcp", "xtask"];
 

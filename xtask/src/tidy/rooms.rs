@@ -98,13 +98,13 @@ const CONFINED: &[Confined] = &[
     Confined {
         names: &["env::var", "env::var_os", "env::vars", "env::vars_os"],
         reach: Reach::Shipped(""),
-        rooms: &["crates/iai-mcp/src/settings", "xtask/src/settings"],
+        rooms: &["crates/iai-mcp/src/settings", "xtask/src/settings", "crates/iai-fuzz/src"],
         instead: "the environment is read in settings.rs; take the value as a parameter",
     },
     Confined {
         names: &["println!", "print!", "eprintln!", "eprint!", "io::stdout"],
         reach: Reach::Shipped("crates/"),
-        rooms: &["crates/iai-mcp/src/cli/output", "crates/iai-mcp/src/mcp"],
+        rooms: &["crates/iai-mcp/src/cli/output", "crates/iai-mcp/src/mcp", "crates/iai-fuzz/src"],
         instead: "printing is done in cli/output.rs; return the value",
     },
     Confined {

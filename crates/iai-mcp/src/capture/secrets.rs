@@ -216,4 +216,6 @@ fn n_distinct(text: &str) -> u32 {
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;

@@ -41,6 +41,21 @@ impl Payload {
 }
 
 #[cfg(test)]
+mod fuzz {
+    use super::*;
+
+    #[test]
+    fn any_payload_is_read_or_named() {
+        let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/payloads");
+        iai_fuzz::fuzz(corpus, |bytes| {
+            if let Err(why) = Payload::parse(bytes) {
+                assert!(!why.is_empty());
+            }
+        });
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,5 +1,6 @@
 //! Whole installations over files of every shape: what comes in, what must come out.
 
+mod fuzz;
 mod properties;
 
 use std::fs;
