@@ -1,10 +1,10 @@
 //! Feeds a parser with damaged copies of good input; only tests use it.
 //!
 //! A target is a closure that must not panic, whatever bytes it gets, and may assert what has to
-//! hold of its answer. Its corpus is a folder of files, committed beside the crate: good inputs, and
-//! every input that ever broke it. A run tries them all, then changed copies. `IAI_FUZZ_RUNS` says
-//! how many (a thousand by default, so that every test run fuzzes a little), `IAI_FUZZ_SEED` which.
-//! An input that breaks a target is written to `target/fuzz` and belongs into the corpus.
+//! hold of its answer. Its corpus is a folder of files beside the crate: good inputs, and every
+//! input that ever broke it. A run tries them all, then changed copies. `IAI_FUZZ_RUNS` says how
+//! many (a thousand by default, so that every test run fuzzes a little), `IAI_FUZZ_SEED` which. An
+//! input that breaks a target is written to `target/fuzz` and belongs into the corpus.
 
 mod mutate;
 
