@@ -1,4 +1,5 @@
-//! A fixed set of threads that answer calls, behind a bounded queue, each call with a deadline.
+//! Fixed sets of threads that answer calls, each set behind a bounded queue, each call with a
+//! deadline. Whoever asks does not stand behind those who write: a write waits for the disk.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
@@ -9,10 +10,14 @@ use std::time::Duration;
 use iai_wire::{Call, code, error_reply, result_reply};
 use serde_json::Value;
 
-use super::handlers::Failure;
+use super::handlers::{self, Failure};
 
-const WORKERS: usize = 4;
-/// Calls that wait for a worker; one more is told that the daemon is busy.
+const READERS: usize = 3;
+/// One writes; another reads what was sent meanwhile.
+const WRITERS: usize = 2;
+/// Those who wait for quiet work wait for seconds.
+const PATIENT: usize = 1;
+/// Calls that wait in one queue; one more is told that the daemon is busy.
 const QUEUE_MAX: usize = 256;
 /// After this the caller gets an answer, whatever the worker is doing.
 pub(super) const DEADLINE: Duration = Duration::from_secs(20);
@@ -28,29 +33,34 @@ struct Job {
 /// The way to the workers; cheap to clone.
 #[derive(Clone)]
 pub(super) struct Workers {
-    queue: SyncSender<Job>,
+    reading: SyncSender<Job>,
+    writing: SyncSender<Job>,
+    waiting: SyncSender<Job>,
 }
 
 impl Workers {
     /// Starts the threads. They end with the process.
     pub(super) fn start(answer: &Arc<Answer>) -> std::io::Result<Self> {
-        let (queue, jobs) = mpsc::sync_channel(QUEUE_MAX);
-        let jobs = Arc::new(Mutex::new(jobs));
-        for place in 0..WORKERS {
-            let jobs = Arc::clone(&jobs);
-            let answer = Arc::clone(answer);
-            thread::Builder::new()
-                .name(format!("worker-{place}"))
-                .spawn(move || work(&jobs, &*answer))?;
+        Ok(Self {
+            reading: start("reader", READERS, answer)?,
+            writing: start("writer", WRITERS, answer)?,
+            waiting: start("patient", PATIENT, answer)?,
+        })
+    }
+
+    fn queue(&self, method: &str) -> &SyncSender<Job> {
+        match method {
+            _ if handlers::is_quiet(method) => &self.waiting,
+            _ if handlers::is_write(method) => &self.writing,
+            _ => &self.reading,
         }
-        Ok(Self { queue })
     }
 
     /// Has a call answered, and answers for the workers when they cannot in time.
     pub(super) fn answer(&self, call: Call, deadline: Duration) -> Value {
         let id = call.id.clone();
         let (reply, replied) = mpsc::sync_channel(1);
-        match self.queue.try_send(Job { call, reply }) {
+        match self.queue(&call.method).try_send(Job { call, reply }) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
                 let message = format!("{QUEUE_MAX} requests are waiting already; try again");
@@ -71,6 +81,20 @@ impl Workers {
             }
         }
     }
+}
+
+/// Starts the threads behind one queue.
+fn start(name: &str, n_threads: usize, answer: &Arc<Answer>) -> std::io::Result<SyncSender<Job>> {
+    let (queue, jobs) = mpsc::sync_channel(QUEUE_MAX);
+    let jobs = Arc::new(Mutex::new(jobs));
+    for place in 0..n_threads {
+        let jobs = Arc::clone(&jobs);
+        let answer = Arc::clone(answer);
+        thread::Builder::new()
+            .name(format!("{name}-{place}"))
+            .spawn(move || work(&jobs, &*answer))?;
+    }
+    Ok(queue)
 }
 
 fn work(jobs: &Mutex<Receiver<Job>>, answer: &Answer) {
@@ -109,7 +133,7 @@ mod tests {
             _ => Ok(json!("fine")),
         });
         let workers = Workers::start(&answer).unwrap();
-        for _ in 0..2 * WORKERS {
+        for _ in 0..2 * READERS {
             let reply = workers.answer(call("panic"), DEADLINE);
             assert_eq!(reply["error"]["code"], code::INTERNAL);
         }
@@ -128,11 +152,31 @@ mod tests {
         let workers = Workers::start(&answer).unwrap();
         let soon = Duration::from_millis(1);
         let mut codes = Vec::new();
-        for _ in 0..WORKERS + QUEUE_MAX + 2 {
+        for _ in 0..READERS + QUEUE_MAX + 2 {
             codes.push(workers.answer(call("slow"), soon)["error"]["code"].clone());
         }
         assert!(codes.contains(&json!(code::DEADLINE)));
         assert_eq!(codes.last(), Some(&json!(code::BUSY)));
+        drop(held);
+    }
+    #[test]
+    fn who_asks_does_not_stand_behind_those_who_write() {
+        let gate = Arc::new(Mutex::new(()));
+        let held = gate.lock().unwrap();
+        let at_gate = Arc::clone(&gate);
+        let answer: Arc<Answer> = Arc::new(move |call: &Call| {
+            if call.method == "memory_capture" || call.method == "memory_consolidate" {
+                drop(at_gate.lock().unwrap());
+            }
+            Ok(json!("done"))
+        });
+        let workers = Workers::start(&answer).unwrap();
+        let soon = Duration::from_millis(1);
+        for _ in 0..2 * WRITERS {
+            workers.answer(call("memory_capture"), soon);
+            workers.answer(call("memory_consolidate"), soon);
+        }
+        assert_eq!(workers.answer(call("memory_recall"), DEADLINE)["result"], "done");
         drop(held);
     }
 }
