@@ -6,6 +6,7 @@
 mod check;
 mod connection;
 mod error;
+mod exchange;
 mod files;
 mod index;
 mod kernels;
@@ -39,5 +40,8 @@ pub use record::{
     TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
 };
 pub use store::{Created, Store};
-pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};
+pub use vault::{
+    DataKeyRotated, KeyFacts, KeyFileKind, KeySource, KeyStatus, NewMaster, create_key_file,
+    key_status, rotate_data_key,
+};
 pub use writing::{PatternPut, Writing};
