@@ -70,6 +70,13 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_folder_of(path)
 }
 
+/// Puts a file that was written aside in its place. A rename, not a link: backups go to disks that
+/// know no links.
+pub(crate) fn place_written(aside: &Path, path: &Path) -> Result<()> {
+    fs::rename(aside, path).map_err(|e| StoreError::io("putting a new file in place", path, e))?;
+    sync_folder_of(path)
+}
+
 /// Makes an empty file when there is none; an existing one keeps its bytes and loses foreign eyes.
 pub(crate) fn ensure_private_file(path: &Path) -> Result<Placed> {
     // An existing file is never opened: closing any handle of a database drops the locks that

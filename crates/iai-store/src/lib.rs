@@ -3,6 +3,7 @@
 //! [`Store`] opens or makes a store and writes it, [`Reader`] reads it, [`Writing`] is what a
 //! transaction can do. Time comes in as a value; nothing here reads the environment.
 
+mod backup;
 mod check;
 mod connection;
 mod error;
@@ -17,6 +18,10 @@ mod store;
 mod vault;
 mod writing;
 
+pub use backup::{
+    Attached, BackupAsk, BackupChecked, BackupFacts, Existing, RestoreAsk, Restored, back_up,
+    check_backup, restore,
+};
 pub use check::{CheckDepth, CheckReport, Problem};
 pub use error::{Result, StoreError};
 pub use files::StorePaths;
