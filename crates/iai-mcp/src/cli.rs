@@ -1,5 +1,6 @@
 //! The command line: one file per command, one printer for all of them.
 
+mod backup;
 mod bench;
 mod capture_hooks;
 mod capture_transcript;
@@ -74,9 +75,13 @@ enum Command {
     /// Have quiet work done now
     #[command(subcommand)]
     Maintenance(maintenance::MaintenanceCommand),
-    /// Make or look at the key
+    /// Make, look at or exchange the key
     #[command(subcommand)]
     Crypto(crypto::CryptoCommand),
+    /// Put the whole store into one sealed file, while the daemon runs
+    Backup(backup::BackupArguments),
+    /// Put a backup back; the daemon must be stopped
+    Restore(backup::RestoreArguments),
     /// Wire hosts to this program, look at it, or take it back
     #[command(subcommand)]
     CaptureHooks(capture_hooks::CaptureHooksCommand),
@@ -198,7 +203,9 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::Identity(command) => identity::run(&command, &client(), settings, output),
         Command::Daemon(command) => daemon::run(command, settings, output),
         Command::Maintenance(command) => maintenance::run(command, &client(), output),
-        Command::Crypto(command) => crypto::run(command, settings, output),
+        Command::Crypto(command) => crypto::run(&command, settings, output),
+        Command::Backup(arguments) => backup::backup(&arguments, settings, output),
+        Command::Restore(arguments) => backup::restore(&arguments, settings, output),
         Command::CaptureHooks(command) => capture_hooks::run(command, settings, output),
         Command::SessionStart { session_id } => {
             session_start::run(&client(), &session_id, output);

@@ -13,6 +13,7 @@ mod events;
 mod formality;
 mod index;
 mod ingest;
+mod keeping;
 mod links;
 mod meaning;
 mod organise;
@@ -41,9 +42,10 @@ pub use iai_embed::{
     EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert as convert_model,
 };
 pub use iai_store::{
-    CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMemory,
-    PinReach, Receipt, ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file,
-    key_status,
+    Attached, BackupAsk, BackupChecked, BackupFacts, CheckDepth, CheckReport, Created, Existing,
+    KeyOrigin, KeySource, KeyStatus, MemoryId, NewMaster, NewMemory, PinReach, Receipt,
+    ReceiptState, RestoreAsk, Role, StoreError, StorePaths, Tier, back_up, check_backup,
+    create_key_file, key_status, restore, rotate_data_key,
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};

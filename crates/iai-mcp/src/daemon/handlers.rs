@@ -2,6 +2,7 @@
 //!
 //! Knows neither sockets nor threads, so that a client may use it read-only while no daemon runs.
 
+mod keeping;
 mod looking;
 mod organised;
 mod parameters;
@@ -108,6 +109,7 @@ pub(crate) fn answer(
         "curiosity_pending" => organised::questions(engine, &given, now),
         "schema_list" => organised::patterns(engine, &given),
         "topics_list" => organised::topics(engine, &given),
+        "crypto_rotate" => keeping::rotate(engine, &given, now),
         "camouflaging_status" => looking::camouflaging(engine, &given),
         _ => Err(Failure::new(code::UNKNOWN_METHOD, format!("unknown method '{method}'"))),
     }
@@ -126,6 +128,7 @@ pub(crate) fn is_write(method: &str) -> bool {
             | "identity_set"
             | "profile_set"
             | "turns_store"
+            | "crypto_rotate"
     )
 }
 

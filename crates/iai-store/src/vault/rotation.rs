@@ -24,6 +24,13 @@ pub enum NewMaster {
     Passphrase(Zeroizing<String>),
 }
 
+impl NewMaster {
+    /// Takes a new passphrase, or draws a key file where there is none.
+    pub fn from_words(words: Option<String>) -> Self {
+        words.map_or(Self::KeyFile, |words| Self::Passphrase(words.into()))
+    }
+}
+
 /// What a rotation of the data key encrypted anew.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataKeyRotated {
