@@ -19,6 +19,7 @@ mod session_start;
 mod spool;
 mod status;
 mod transcript;
+mod verify;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -97,8 +98,8 @@ enum Command {
     CaptureTurnDeferred(capture_transcript::DeferArguments),
     /// Take in the history that hosts have written so far
     Import(import::ImportArguments),
-    /// Prove that what hosts wrote is in the memory
-    Verify(import::VerifyArguments),
+    /// Prove that the store is whole, or that what hosts wrote is in it
+    Verify(verify::VerifyArguments),
     /// Look for sentence models, or install one
     #[command(subcommand)]
     Model(model::ModelCommand),
@@ -220,7 +221,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
             Ok(ExitCode::SUCCESS)
         }
         Command::Import(arguments) => import::import(&arguments, settings, output),
-        Command::Verify(arguments) => import::verify(&arguments, settings, output),
+        Command::Verify(arguments) => verify::run(&arguments, settings, output),
         Command::Model(command) => model::run(&command, &client(), settings, output),
         Command::Spool(command) => spool::run(&command, settings, output),
         Command::Transcript { session } => transcript::run(&client(), &session, output),

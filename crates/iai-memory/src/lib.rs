@@ -31,6 +31,7 @@ mod topology;
 mod trial;
 mod trust;
 mod uses;
+mod verify;
 
 pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};
@@ -43,9 +44,9 @@ pub use iai_embed::{
 };
 pub use iai_store::{
     Attached, BackupAsk, BackupChecked, BackupFacts, CheckDepth, CheckReport, Created, Existing,
-    KeyOrigin, KeySource, KeyStatus, MemoryId, NewMaster, NewMemory, PinReach, Receipt,
-    ReceiptState, RestoreAsk, Role, StoreError, StorePaths, Tier, back_up, check_backup,
-    create_key_file, key_status, restore, rotate_data_key,
+    KeyOrigin, KeySource, KeyStatus, MemoryId, NewMaster, NewMemory, PinReach, Problem, Receipt,
+    ReceiptState, RestoreAsk, Role, StoreError, StorePaths, Tier, back_up, check_backup, check_log,
+    create_key_file, key_status, restore, rotate_data_key, spool_keys,
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};
@@ -63,3 +64,4 @@ pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};
 pub use standing::PinAnswer;
 pub use topology::{TopicView, Topology};
+pub use verify::VectorsCompared;

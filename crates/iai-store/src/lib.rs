@@ -22,7 +22,7 @@ pub use backup::{
     Attached, BackupAsk, BackupChecked, BackupFacts, Existing, RestoreAsk, Restored, back_up,
     check_backup, restore,
 };
-pub use check::{CheckDepth, CheckReport, Problem};
+pub use check::{CheckDepth, CheckReport, Problem, check_log};
 pub use error::{Result, StoreError};
 pub use files::StorePaths;
 pub use index::catalogue::{Catalogue, CatalogueEntry, Scope};
@@ -46,7 +46,7 @@ pub use record::{
 };
 pub use store::{Created, Store};
 pub use vault::{
-    DataKeyRotated, KeyFacts, KeyFileKind, KeySource, KeyStatus, NewMaster, create_key_file,
-    key_status, rotate_data_key,
+    DataKeyRotated, KeyFacts, KeyFileKind, KeySource, KeyStatus, NewMaster, SpoolKeys,
+    create_key_file, key_status, rotate_data_key, spool_keys,
 };
 pub use writing::{PatternPut, Writing};

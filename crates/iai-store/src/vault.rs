@@ -83,6 +83,21 @@ pub fn create_key_file(paths: &StorePaths) -> Result<()> {
     key_file::create(&paths.key_file).map(drop)
 }
 
+/// Both halves of the spool's key, for whoever has to look into waiting files.
+pub struct SpoolKeys {
+    /// Opens what hooks sealed.
+    pub secret: Zeroizing<[u8; 32]>,
+    /// What must stand in the public file.
+    pub public_line: String,
+}
+
+/// Opens the vault for the spool's key alone.
+pub fn spool_keys(paths: &StorePaths, keys: &KeySource) -> Result<SpoolKeys> {
+    let vault = Vault::open(paths, keys)?
+        .ok_or_else(|| StoreError::NoStore { path: paths.folder.clone() })?;
+    Ok(SpoolKeys { secret: vault.spool_secret(), public_line: vault.spool_public_line()? })
+}
+
 /// The opened vault.
 pub(crate) struct Vault {
     store: Uuid,

@@ -35,15 +35,6 @@ pub(super) struct ImportArguments {
     since: Option<Timestamp>,
 }
 
-#[derive(Args)]
-pub(super) struct VerifyArguments {
-    /// Compare the store with every transcript still on disk
-    #[arg(long, required = true)]
-    transcripts: bool,
-    /// Only these files or folders
-    paths: Vec<PathBuf>,
-}
-
 pub(super) fn import(
     arguments: &ImportArguments,
     settings: &Settings,
@@ -74,11 +65,11 @@ pub(super) fn import(
 }
 
 pub(super) fn verify(
-    arguments: &VerifyArguments,
+    paths: &[PathBuf],
     settings: &Settings,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let selection = Selection { paths: &arguments.paths, host: None };
+    let selection = Selection { paths, host: None };
     let sources = find_sources(settings.user_home.as_deref(), &selection)?;
     let tally = take_all(&sources, Purpose::Verify, None, settings, output)?;
     let is_whole = tally.n_known == tally.n_found && tally.n_problems == 0;

@@ -50,9 +50,7 @@ impl Vault {
     ) -> Result<(Staging<'a>, String)> {
         let origin = Envelope::read(&paths.vault)?.map(|envelope| envelope.origin());
         let (kdf, master) = match (new, origin) {
-            (NewMaster::KeyFile, Some(KeyOrigin::File)) => {
-                (None, Zeroizing::new(files::random()?))
-            }
+            (NewMaster::KeyFile, Some(KeyOrigin::File)) => (None, Zeroizing::new(files::random()?)),
             (NewMaster::Passphrase(words), Some(KeyOrigin::Passphrase)) if !words.is_empty() => {
                 let kdf = Kdf::draw()?;
                 let master = kdf.stretch(words)?;

@@ -67,8 +67,7 @@ fn filled(store: &mut Store) -> Vec<MemoryId> {
 
 fn told(store: &Store, ids: &[MemoryId]) -> String {
     let reader = store.read();
-    let numbers: Vec<_> =
-        ids.iter().map(|id| reader.number_of(*id).unwrap().unwrap()).collect();
+    let numbers: Vec<_> = ids.iter().map(|id| reader.number_of(*id).unwrap().unwrap()).collect();
     format!(
         "{:?} {:?} {:?} {:?} {:?}",
         reader.memories(ids).unwrap(),
@@ -152,10 +151,9 @@ fn a_backup_asks_for_the_key_of_its_time() {
     let file = take(&home, &passphrase("words"), "b");
     let none = Path::new("/nowhere");
     let new = Home::new();
-    for (keys, expect) in [
-        (KeySource::default(), "IAI_MCP_CRYPTO_PASSPHRASE"),
-        (passphrase("other"), "is another"),
-    ] {
+    for (keys, expect) in
+        [(KeySource::default(), "IAI_MCP_CRYPTO_PASSPHRASE"), (passphrase("other"), "is another")]
+    {
         let refused = put_back_with(&new, &file, none, Existing::Refuses, &keys).unwrap_err();
         assert!(refused.to_string().contains(expect), "{refused}");
     }

@@ -51,10 +51,13 @@ pub(crate) fn check_backup(
     let (facts, how) = store_check_backup(file, key_file, &key_source(settings))?;
     let mut told = told_of(file, &facts);
     told.set("ok", true);
-    told.set("checked", match how {
-        BackupChecked::Opened => "opened",
-        BackupChecked::HashOnly => "hash",
-    });
+    told.set(
+        "checked",
+        match how {
+            BackupChecked::Opened => "opened",
+            BackupChecked::HashOnly => "hash",
+        },
+    );
     Ok(told)
 }
 
