@@ -8,6 +8,7 @@ mod crypto;
 mod daemon;
 mod doctor;
 mod editor;
+mod export;
 mod identity;
 mod import;
 mod maintenance;
@@ -83,6 +84,8 @@ enum Command {
     Backup(backup::BackupArguments),
     /// Put a backup back; the daemon must be stopped
     Restore(backup::RestoreArguments),
+    /// Write every memory into a file that people can read; plain text, unlike a backup
+    Export(export::ExportArguments),
     /// Wire hosts to this program, look at it, or take it back
     #[command(subcommand)]
     CaptureHooks(capture_hooks::CaptureHooksCommand),
@@ -205,6 +208,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::Daemon(command) => daemon::run(command, settings, output),
         Command::Maintenance(command) => maintenance::run(command, &client(), output),
         Command::Crypto(command) => crypto::run(&command, settings, output),
+        Command::Export(arguments) => export::run(&arguments, settings, output),
         Command::Backup(arguments) => backup::backup(&arguments, settings, output),
         Command::Restore(arguments) => backup::restore(&arguments, settings, output),
         Command::CaptureHooks(command) => capture_hooks::run(command, settings, output),

@@ -10,6 +10,7 @@ mod engine;
 mod episodes;
 mod error;
 mod events;
+mod export;
 mod formality;
 mod index;
 mod ingest;
@@ -38,15 +39,16 @@ pub use engine::{MemoryEngine, Overview};
 pub use episodes::{Episode, EpisodesAnswer, EpisodesAsk};
 pub use error::MemoryError;
 pub use events::{EventsAnswer, EventsAsk};
+pub use export::{EXPORT_KIND, ExportTold, ImportTold};
 pub use formality::Camouflaging;
 pub use iai_embed::{
     EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert as convert_model,
 };
 pub use iai_store::{
     Attached, BackupAsk, BackupChecked, BackupFacts, CheckDepth, CheckReport, Created, Existing,
-    KeyOrigin, KeySource, KeyStatus, MemoryId, NewMaster, NewMemory, PinReach, Problem, Receipt,
-    ReceiptState, RestoreAsk, Role, StoreError, StorePaths, Tier, back_up, check_backup, check_log,
-    create_key_file, key_status, restore, rotate_data_key, spool_keys,
+    ExportChoice, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMaster, NewMemory, PinReach,
+    Problem, Receipt, ReceiptState, RestoreAsk, Role, StoreError, StorePaths, Tier, back_up,
+    check_backup, check_log, create_key_file, key_status, restore, rotate_data_key, spool_keys,
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};

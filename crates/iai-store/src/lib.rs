@@ -33,16 +33,16 @@ pub use index::vectors::{DenseFound, DenseHit, Limits, VectorIndex};
 pub use index::words::contains_phrase;
 pub use index::{IndexSize, Made, MemoryIndex, Question};
 pub use kernels::return_free_memory;
-pub use reader::{Column, Interrupter, Reader};
+pub use reader::{Column, Each, Interrupter, Reader};
 pub use record::{
     Attribute, AttributeNumber, AttributeRole, Correction, Counts, Difference, Dispute, Event,
-    EventFilter, EventId, FILLER_CHARS_MAX, FactKind, FactSeen, Filter, FormalityWeek, Inserted,
-    KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber, MissedCue, Model, ModelNumber,
-    ModelState, Neighbour, NewAttribute, NewDispute, NewEvent, NewMemory, NewModel, NewPattern,
-    NewRemark, NewSetAside, Part, Pattern, PatternKind, PatternStatus, PinReach, Pooling, Position,
-    ProjectSeen, Receipt, ReceiptState, Remark, RemarkKind, Role, SessionSeen, SetAside,
-    Settlement, Severity, StepProgress, Strengthened, Summary, SummaryKind, Tier, Topic,
-    TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
+    EventFilter, EventId, ExportChoice, ExportedDeed, ExportedMemory, FILLER_CHARS_MAX, FactKind,
+    FactSeen, Filter, FormalityWeek, Inserted, KeyOrigin, Link, LinkKind, Memory, MemoryId,
+    MemoryNumber, MissedCue, Model, ModelNumber, ModelState, Neighbour, NewAttribute, NewDispute,
+    NewEvent, NewMemory, NewModel, NewPattern, NewRemark, NewSetAside, Part, Pattern, PatternKind,
+    PatternStatus, PinReach, Pooling, Position, ProjectSeen, Receipt, ReceiptState, Remark,
+    RemarkKind, Role, SessionSeen, SetAside, Settlement, Severity, StepProgress, Strengthened,
+    Summary, SummaryKind, Tier, Topic, TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
 };
 pub use store::{Created, Store};
 pub use vault::{

@@ -3,6 +3,7 @@
 mod attributes;
 mod chosen;
 mod disputes;
+mod export;
 mod filter;
 mod ledger;
 mod links;
@@ -28,6 +29,7 @@ use crate::vault::{KeySource, Vault};
 pub use chosen::Column;
 #[cfg(test)]
 pub(crate) use chosen::chosen_sql;
+pub use export::Each;
 pub(crate) use filter::Clause;
 pub(crate) use memories::{memories_from, memory_of};
 

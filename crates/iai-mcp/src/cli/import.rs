@@ -25,7 +25,8 @@ const READERS: usize = 2;
 
 #[derive(Args)]
 pub(super) struct ImportArguments {
-    /// Files or folders: transcripts, spool files, conversations.json; none means every host found
+    /// Files or folders: transcripts, spool files, conversations.json, our exports; none means
+    /// every host found
     paths: Vec<PathBuf>,
     /// Only this host: claude-code, codex, gemini-cli, opencode, copilot-cli, pi or qwen-code
     #[arg(long, value_parser = parse_host)]
@@ -146,7 +147,7 @@ fn progress(tally: &Tally, n_files: usize, elapsed: Duration) -> String {
     )
 }
 
-fn parse_time(text: &str) -> Result<Timestamp, String> {
+pub(super) fn parse_time(text: &str) -> Result<Timestamp, String> {
     let date = || {
         let date: jiff::civil::Date = text.parse().ok()?;
         Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())

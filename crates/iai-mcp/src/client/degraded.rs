@@ -4,6 +4,7 @@
 //! Captures go to the spool. Also here, because they need no daemon either: what there is to say
 //! about the key.
 
+mod exporting;
 mod integrity;
 mod keeping;
 
@@ -16,6 +17,7 @@ use iai_memory::{
 use iai_wire::{SpoolEvent, code};
 use serde_json::{Value, json};
 
+pub(crate) use exporting::{ExportWanted, export};
 pub(crate) use integrity::{Extent, Vectors, verify_store};
 pub(crate) use keeping::{
     ExistingStore, back_up, check_backup, restore, rotate_data_key, rotate_master,

@@ -109,6 +109,7 @@ pub(crate) fn answer(
         "curiosity_pending" => organised::questions(engine, &given, now),
         "schema_list" => organised::patterns(engine, &given),
         "topics_list" => organised::topics(engine, &given),
+        "export_take" => keeping::take_export(engine, &given),
         "crypto_rotate" => keeping::rotate(engine, &given, now),
         "camouflaging_status" => looking::camouflaging(engine, &given),
         _ => Err(Failure::new(code::UNKNOWN_METHOD, format!("unknown method '{method}'"))),
@@ -129,6 +130,7 @@ pub(crate) fn is_write(method: &str) -> bool {
             | "profile_set"
             | "turns_store"
             | "crypto_rotate"
+            | "export_take"
     )
 }
 
@@ -143,7 +145,7 @@ pub(crate) fn n_stored_by(method: &str, answer: &Value) -> u64 {
     match method {
         "memory_capture" => u64::from(answer.at("status") == "inserted"),
         "memory_contradict" => 1,
-        "turns_store" => answer.at("stored").as_u64().unwrap_or(0),
+        "turns_store" | "export_take" => answer.at("stored").as_u64().unwrap_or(0),
         _ => 0,
     }
 }
