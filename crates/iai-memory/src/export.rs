@@ -12,8 +12,6 @@ use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use lines::{Line, LineError};
 
-pub use lines::EXPORT_KIND;
-
 /// What an export held.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ExportTold {

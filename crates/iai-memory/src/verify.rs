@@ -135,9 +135,9 @@ mod tests {
         for (kept, made, expect) in [
             (vec![a.clone()], vec![a.clone()], 1.0),
             (vec![a.clone()], vec![b.clone()], 0.6),
-            (vec![a.clone(), b.clone()], vec![a.clone()], -1.0),
+            (vec![a.clone(), b], vec![a.clone()], -1.0),
             (vec![a.clone()], vec![part(1, &[1.0, 0.0])], -1.0),
-            (vec![a.clone()], vec![part(0, &[0.0, 0.0])], -1.0),
+            (vec![a], vec![part(0, &[0.0, 0.0])], -1.0),
         ] {
             assert!((worst_cosine(&kept, &made) - expect).abs() < 1e-6, "{kept:?} {made:?}");
         }

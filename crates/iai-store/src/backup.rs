@@ -174,14 +174,19 @@ fn snapshot(
             watch(count(progress.pagecount - progress.remaining), count(progress.pagecount));
             match step {
                 StepResult::Done => return Ok(()),
-                // Locked pages are for the next round; a reader of a log never meets any.
-                _ => {}
+                StepResult::More => {}
+                // Nobody else has the copy, and a reader of a log waits for no writer.
+                _ => return Err(busy()),
             }
         }
     })?;
     drop(target);
     reader.run("ending a backup", |c| c.execute_batch("COMMIT"))?;
     Ok((copy, counts))
+}
+
+fn busy() -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None)
 }
 
 fn head_of(

@@ -21,7 +21,7 @@ fn fill(sandbox: &Sandbox) {
     let mut line = Line::open(&sandbox.socket()).unwrap();
     let mut ids = Vec::new();
     for text in TEXTS {
-        let params = json!({"text": text, "session_id": "s", "project": "/work/harbour"});
+        let params = json!({"text": text, "session_id": "s", "project": "/elsewhere/harbour"});
         let answer = line.call("memory_capture", params);
         ids.push(answer["result"]["record_id"].as_str().unwrap().to_owned());
     }

@@ -12,8 +12,6 @@ use thiserror::Error;
 
 use crate::error::{MemoryError, Result};
 
-/// The `kind` of the first line, by which the file is known.
-pub const EXPORT_KIND: &str = "iai-mcp export";
 const VERSION: u32 = 1;
 
 /// Why a line cannot be taken.
@@ -80,8 +78,8 @@ pub(super) enum Line {
     },
 }
 
-/// A memory, every field of it. The JSON in it is carried as it is written, so that not a byte of it
-/// is read and written again; that is why this line is not one of serde's tagged ones.
+/// A memory, every field of it. The JSON in it is carried as it is written, and not read and written
+/// again; that is why this line is not one of serde's tagged ones.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MemoryLine {

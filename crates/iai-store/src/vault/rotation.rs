@@ -112,7 +112,7 @@ impl Vault {
 }
 
 const KINDS_DIFFER: &str = "a store that is opened with a key file gets a new key file, and one \
-                            that is opened with a passphrase a new passphrase of at least one letter";
+                            that is opened with a passphrase another passphrase";
 
 /// Encrypts the whole store anew, under a data key drawn now. The caller owns the store, and nobody
 /// has it open. The spool's key stays: what hooks sealed before can still be opened.
