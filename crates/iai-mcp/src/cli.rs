@@ -1,5 +1,6 @@
 //! The command line: one file per command, one printer for all of them.
 
+mod backup;
 mod bench;
 mod capture_hooks;
 mod capture_transcript;
@@ -7,6 +8,7 @@ mod crypto;
 mod daemon;
 mod doctor;
 mod editor;
+mod export;
 mod identity;
 mod import;
 mod maintenance;
@@ -18,6 +20,7 @@ mod session_start;
 mod spool;
 mod status;
 mod transcript;
+mod verify;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -74,9 +77,15 @@ enum Command {
     /// Have quiet work done now
     #[command(subcommand)]
     Maintenance(maintenance::MaintenanceCommand),
-    /// Make or look at the key
+    /// Make, look at or exchange the key
     #[command(subcommand)]
     Crypto(crypto::CryptoCommand),
+    /// Put the whole store into one sealed file, while the daemon runs
+    Backup(backup::BackupArguments),
+    /// Put a backup back; the daemon must be stopped
+    Restore(backup::RestoreArguments),
+    /// Write every memory into a file that people can read; plain text, unlike a backup
+    Export(export::ExportArguments),
     /// Wire hosts to this program, look at it, or take it back
     #[command(subcommand)]
     CaptureHooks(capture_hooks::CaptureHooksCommand),
@@ -92,8 +101,8 @@ enum Command {
     CaptureTurnDeferred(capture_transcript::DeferArguments),
     /// Take in the history that hosts have written so far
     Import(import::ImportArguments),
-    /// Prove that what hosts wrote is in the memory
-    Verify(import::VerifyArguments),
+    /// Prove that the store is whole, or that what hosts wrote is in it
+    Verify(verify::VerifyArguments),
     /// Look for sentence models, or install one
     #[command(subcommand)]
     Model(model::ModelCommand),
@@ -198,7 +207,10 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::Identity(command) => identity::run(&command, &client(), settings, output),
         Command::Daemon(command) => daemon::run(command, settings, output),
         Command::Maintenance(command) => maintenance::run(command, &client(), output),
-        Command::Crypto(command) => crypto::run(command, settings, output),
+        Command::Crypto(command) => crypto::run(&command, settings, output),
+        Command::Export(arguments) => export::run(&arguments, settings, output),
+        Command::Backup(arguments) => backup::backup(&arguments, settings, output),
+        Command::Restore(arguments) => backup::restore(&arguments, settings, output),
         Command::CaptureHooks(command) => capture_hooks::run(command, settings, output),
         Command::SessionStart { session_id } => {
             session_start::run(&client(), &session_id, output);
@@ -213,7 +225,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
             Ok(ExitCode::SUCCESS)
         }
         Command::Import(arguments) => import::import(&arguments, settings, output),
-        Command::Verify(arguments) => import::verify(&arguments, settings, output),
+        Command::Verify(arguments) => verify::run(&arguments, settings, output),
         Command::Model(command) => model::run(&command, &client(), settings, output),
         Command::Spool(command) => spool::run(&command, settings, output),
         Command::Transcript { session } => transcript::run(&client(), &session, output),

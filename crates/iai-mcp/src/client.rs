@@ -14,7 +14,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-pub(crate) use degraded::{check_store, create_key, key_status};
+pub(crate) use degraded::{
+    ExistingStore, ExportWanted, Extent, Vectors, back_up, check_backup, check_store, create_key,
+    export, key_status, restore, rotate_data_key, rotate_master, verify_store,
+};
 pub(crate) use start::{StartFailed, Started, start_daemon, stop_daemon};
 
 use crate::fields::Fields as _;

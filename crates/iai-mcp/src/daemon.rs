@@ -302,6 +302,13 @@ fn spool_name(params: &Value) -> Result<&str, Failure> {
     Ok(name)
 }
 
+/// Keeps every daemon away from the store for as long as the value lives; an error while one runs.
+pub(crate) fn hold_store(home: &Home) -> anyhow::Result<impl Sized + use<>> {
+    let root = home.root().to_owned();
+    ensure_private_folder(&root).map_err(|source| UnusableFolder { path: root, source })?;
+    Ok(Singleton::take(home)?)
+}
+
 /// Tells whether an error is about the store or its key.
 pub(crate) fn is_store_error(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<MemoryError>() || error.is::<iai_memory::StoreError>()

@@ -6,6 +6,7 @@
 mod exports;
 mod files;
 mod message;
+mod own;
 mod sources;
 
 use std::fs::File;
@@ -135,6 +136,10 @@ impl<'a> Sender<'a> {
             Source::Export { path } => exports::each_turn(path, &mut each)
                 .map(|n_unreadable| Pass { n_unreadable, settled: None }),
             Source::Spool { path } => return self.take_spool(source, path),
+            Source::Own { path } if self.work.purpose == Purpose::Store => {
+                return own::take(self.work.client, path, self.tally);
+            }
+            Source::Own { .. } => return Ok(()),
         };
         if let Some(error) = failed {
             return Err(error);

@@ -20,6 +20,8 @@ pub(crate) struct Settings {
     pub(crate) home: Home,
     /// Opens the store when there is no key file.
     pub(crate) passphrase: Option<String>,
+    /// Opens it from `crypto rotate` on.
+    pub(crate) new_passphrase: Option<String>,
     /// After how long without work the daemon leaves; `None` means never.
     pub(crate) idle_shutdown: Option<Duration>,
     /// The host's session, where the host tells its MCP servers.
@@ -112,6 +114,7 @@ impl Settings {
         Ok(Self {
             home,
             passphrase: get("IAI_MCP_CRYPTO_PASSPHRASE"),
+            new_passphrase: get("IAI_MCP_CRYPTO_NEW_PASSPHRASE"),
             idle_shutdown: idle_shutdown(get("IAI_DAEMON_IDLE_SHUTDOWN_SECS"))?,
             host_session: get("CLAUDE_CODE_SESSION_ID"),
             is_colour_off: get("NO_COLOR").is_some(),

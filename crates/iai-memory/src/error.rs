@@ -43,4 +43,4 @@ impl MemoryError {
 }
 
 /// The crate's result.
-pub(crate) type Result<T> = std::result::Result<T, MemoryError>;
+pub(crate) type Result<T, E = MemoryError> = std::result::Result<T, E>;

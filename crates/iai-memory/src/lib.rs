@@ -10,11 +10,13 @@ mod engine;
 mod episodes;
 mod error;
 mod events;
+mod export;
 mod formality;
 #[cfg(test)]
 mod fuzz;
 mod index;
 mod ingest;
+mod keeping;
 mod links;
 mod meaning;
 mod organise;
@@ -32,20 +34,23 @@ mod topology;
 mod trial;
 mod trust;
 mod uses;
+mod verify;
 
 pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};
 pub use episodes::{Episode, EpisodesAnswer, EpisodesAsk};
 pub use error::MemoryError;
 pub use events::{EventsAnswer, EventsAsk};
+pub use export::{ExportTold, ImportTold};
 pub use formality::Camouflaging;
 pub use iai_embed::{
     EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert as convert_model,
 };
 pub use iai_store::{
-    CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMemory,
-    PinReach, Receipt, ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file,
-    key_status,
+    Attached, BackupAsk, BackupChecked, BackupFacts, CheckDepth, CheckReport, Created, Existing,
+    ExportChoice, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMaster, NewMemory, PinReach,
+    Problem, Receipt, ReceiptState, RestoreAsk, Role, StoreError, StorePaths, Tier, back_up,
+    check_backup, check_log, create_key_file, key_status, restore, rotate_data_key, spool_keys,
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};
@@ -63,3 +68,4 @@ pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};
 pub use standing::PinAnswer;
 pub use topology::{TopicView, Topology};
+pub use verify::VectorsCompared;

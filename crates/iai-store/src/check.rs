@@ -1,6 +1,12 @@
 //! The integrity check: looks at everything that must be true and changes nothing.
 
+mod derived;
+mod log;
+
+use std::path::Path;
+
 use rusqlite::Connection;
+use sha2::{Digest, Sha256};
 
 use crate::error::{Result, StoreError};
 use crate::index::audit;
@@ -14,7 +20,9 @@ use crate::record::{Memory, MemoryId};
 pub enum CheckDepth {
     /// The tables, and a spread of [`SAMPLE`] memories.
     Sample,
-    /// Every page, every memory.
+    /// Every page and every memory; what is derived from them by samples.
+    Whole,
+    /// Every page, every memory, and everything derived from them.
     Deep,
 }
 
@@ -38,7 +46,8 @@ pub struct CheckReport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Which rule is broken: `pages`, `cipher`, `references`, `content_hash`, `id`, `valid_to`,
-    /// `lexical_index`, `vectors` or `vector_codes`.
+    /// `lexical_index`, `vectors`, `vector_codes`, `pins`, `attributes`, `formality`, `topics`
+    /// or `set_aside`.
     pub name: &'static str,
     /// Where, and what was found.
     pub detail: String,
@@ -74,11 +83,13 @@ impl Reader {
         let mut report = CheckReport::default();
         let pages = match depth {
             CheckDepth::Sample => "PRAGMA quick_check(100)",
-            CheckDepth::Deep => "PRAGMA integrity_check(100)",
+            CheckDepth::Whole | CheckDepth::Deep => "PRAGMA integrity_check(100)",
         };
         self.look(&mut report, "pages", |c| lines(c, pages))?;
-        if depth == CheckDepth::Deep {
+        if depth != CheckDepth::Sample {
             self.look(&mut report, "cipher", |c| lines(c, "PRAGMA cipher_integrity_check"))?;
+            self.check_derived(&mut report)?;
+            self.look(&mut report, "set_aside", changed_aside)?;
         }
         self.look(&mut report, "references", dangling)?;
         self.look(&mut report, "valid_to", wrongly_valid)?;
@@ -107,10 +118,20 @@ impl Reader {
         }
     }
 
+    fn check_derived(&self, report: &mut CheckReport) -> Result<()> {
+        let found = self.run("checking what is derived", derived::at_odds);
+        let noted = found.map(|found| {
+            for (name, detail) in found {
+                report.note(name, detail);
+            }
+        });
+        report.note_corrupt("pages", noted)
+    }
+
     fn check_vectors(&self, depth: CheckDepth, report: &mut CheckReport) -> Result<()> {
         self.look(report, "vectors", vectors::misplaced)?;
         let n_blocks_max = match depth {
-            CheckDepth::Sample => SAMPLE_BLOCKS,
+            CheckDepth::Sample | CheckDepth::Whole => SAMPLE_BLOCKS,
             CheckDepth::Deep => usize::MAX,
         };
         for model in self.models()? {
@@ -123,7 +144,7 @@ impl Reader {
 
     fn check_memories(&self, depth: CheckDepth, report: &mut CheckReport) -> Result<()> {
         self.run("checking memories", |c| {
-            let step = step_of(c, depth)?;
+            let step = if depth == CheckDepth::Whole { 1 } else { step_of(c, depth)? };
             let all = memories_from("memory m");
             let mut statement =
                 c.prepare(&format!("{all} WHERE m.number % ? = 0 ORDER BY m.number"))?;
@@ -135,6 +156,12 @@ impl Reader {
             Ok(())
         })
     }
+}
+
+/// Returns what is wrong with the write-ahead log beside a database, and where; SQLite itself would
+/// forget what stands behind a changed byte without a word.
+pub fn check_log(database: &Path) -> Result<Option<String>> {
+    log::damage(database)
 }
 
 fn check_memory(memory: &Memory, report: &mut CheckReport) {
@@ -162,6 +189,23 @@ fn lines(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>>
         connection.prepare(pragma)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     found.retain(|line| line != "ok");
     Ok(found)
+}
+
+/// A line that was kept whole still has its hash.
+fn changed_aside(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut changed = Vec::new();
+    let mut statement =
+        connection.prepare("SELECT file, line, bytes, length_bytes, sha256 FROM set_aside")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (bytes, length): (&[u8], i64) = (row.get_ref(2)?.as_blob()?, row.get(3)?);
+        let is_whole = i64::try_from(bytes.len()) == Ok(length);
+        if is_whole && Sha256::digest(bytes).as_slice() != row.get_ref(4)?.as_blob()? {
+            let (file, line): (String, i64) = (row.get(0)?, row.get(1)?);
+            changed.push(format!("line {line} set aside from {file} was changed"));
+        }
+    }
+    Ok(changed)
 }
 
 fn dangling(connection: &Connection) -> rusqlite::Result<Vec<String>> {

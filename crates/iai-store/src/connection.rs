@@ -93,6 +93,18 @@ pub(crate) fn open_immutable(path: &Path, vault: &Vault) -> Result<Connection> {
         .map_err(|e| StoreError::sqlite(OPENING, path, e))
 }
 
+/// Opens an empty file to copy a database into. A copy that is not finished is thrown away, so it
+/// needs no journal.
+pub(crate) fn open_copy(path: &Path, vault: &Vault) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    open(path, flags, vault)
+        .and_then(|connection| {
+            connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
+            Ok(connection)
+        })
+        .map_err(|e| StoreError::sqlite(OPENING, path, e))
+}
+
 /// Lets SQLCipher finish setting itself up before any thread uses it.
 ///
 /// SQLite calls itself ready a moment before it starts the setup of SQLCipher, and does so outside

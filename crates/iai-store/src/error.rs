@@ -154,6 +154,34 @@ pub enum StoreError {
         /// The highest number this program knows.
         known: u32,
     },
+    /// A restore or a rotation was committed and its last renames are missing.
+    #[error(
+        "a restore or key rotation was interrupted, what it made waits in {}; \
+         run `iai-mcp daemon start`, which finishes it",
+        .path.display()
+    )]
+    Unfinished {
+        /// The folder that holds what waits.
+        path: PathBuf,
+    },
+    /// There is a store where another one should be put.
+    #[error(
+        "there is a store in {} already; \
+         `--replace` puts the other one in its place and keeps this one aside",
+        .path.display()
+    )]
+    StoreExists {
+        /// The folder of the existing store.
+        path: PathBuf,
+    },
+    /// A file is no backup, or one that cannot be believed.
+    #[error("the backup {} was refused: {why}", .path.display())]
+    Backup {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, where, and what to do.
+        why: String,
+    },
     /// No room on the disk.
     #[error("the disk is full at {}; free some space, nothing was lost", .path.display())]
     Full {

@@ -70,6 +70,13 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_folder_of(path)
 }
 
+/// Puts a file that was written aside in its place. A rename, not a link: backups go to disks that
+/// know no links.
+pub(crate) fn place_written(aside: &Path, path: &Path) -> Result<()> {
+    fs::rename(aside, path).map_err(|e| StoreError::io("putting a new file in place", path, e))?;
+    sync_folder_of(path)
+}
+
 /// Makes an empty file when there is none; an existing one keeps its bytes and loses foreign eyes.
 pub(crate) fn ensure_private_file(path: &Path) -> Result<Placed> {
     // An existing file is never opened: closing any handle of a database drops the locks that
@@ -134,21 +141,18 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     Ok(bytes)
 }
 
-fn write_aside(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
+/// Draws a name beside `path`, hidden and unknown to anybody else.
+pub(crate) fn name_aside(path: &Path) -> Result<PathBuf> {
     // A random name: a fixed one would let two first starts write through each other's file.
     let tag = u64::from_le_bytes(random()?);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let aside = path.with_file_name(format!(".{name}.{tag:016x}.new"));
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(FILE_MODE)
-        .open(&aside)
-        .map_err(|e| StoreError::io("creating a file", &aside, e))?;
-    let written = file
-        .set_permissions(Permissions::from_mode(FILE_MODE))
-        .and_then(|()| file.write_all(bytes))
-        .and_then(|()| file.sync_all());
+    Ok(path.with_file_name(format!(".{name}.{tag:016x}.new")))
+}
+
+fn write_aside(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
+    let aside = name_aside(path)?;
+    let mut file = create_private(&aside)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
     if let Err(error) = written {
         discard(&aside)?;
         return Err(StoreError::io("writing a file", &aside, error));
@@ -156,11 +160,25 @@ fn write_aside(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
     Ok(aside)
 }
 
+/// Creates a file that only its owner reads; an existing one is an error.
+pub(crate) fn create_private(path: &Path) -> Result<File> {
+    let failed = |e| StoreError::io("creating a file", path, e);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(FILE_MODE)
+        .open(path)
+        .map_err(failed)?;
+    file.set_permissions(Permissions::from_mode(FILE_MODE)).map_err(failed)?;
+    Ok(file)
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "this room made the file under a random name, nobody else knows it"
 )]
-fn discard(aside: &Path) -> Result<()> {
+pub(crate) fn discard(aside: &Path) -> Result<()> {
     fs::remove_file(aside).map_err(|e| StoreError::io("removing a temporary file", aside, e))
 }
 
@@ -174,14 +192,33 @@ fn ensure_mode(path: &Path, mode: u32) -> Result<()> {
         .map_err(|e| StoreError::io("closing permissions", path, e))
 }
 
-fn sync_folder_of(path: &Path) -> Result<()> {
-    let parent = match path.parent() {
+/// Makes names in the folder of `path` durable.
+pub(crate) fn sync_folder_of(path: &Path) -> Result<()> {
+    sync_folder(match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
-    };
-    File::open(parent)
+    })
+}
+
+/// Makes the names in a folder durable.
+pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
+    File::open(folder)
         .and_then(|folder| folder.sync_all())
-        .map_err(|e| StoreError::io("making a folder durable", parent, e))
+        .map_err(|e| StoreError::io("making a folder durable", folder, e))
+}
+
+/// Makes every file and folder below `folder` durable, and the folder itself.
+pub(crate) fn sync_tree(folder: &Path) -> Result<()> {
+    let failed = |e| StoreError::io("making files durable", folder, e);
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().map_err(failed)?.is_dir() {
+            sync_tree(&entry.path())?;
+        } else {
+            File::open(entry.path()).and_then(|file| file.sync_all()).map_err(failed)?;
+        }
+    }
+    sync_folder(folder)
 }
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 //! [`Store`] opens or makes a store and writes it, [`Reader`] reads it, [`Writing`] is what a
 //! transaction can do. Time comes in as a value; nothing here reads the environment.
 
+mod backup;
 mod check;
 mod connection;
 mod error;
+mod exchange;
 mod files;
 mod index;
 mod kernels;
@@ -16,7 +18,11 @@ mod store;
 mod vault;
 mod writing;
 
-pub use check::{CheckDepth, CheckReport, Problem};
+pub use backup::{
+    Attached, BackupAsk, BackupChecked, BackupFacts, Existing, RestoreAsk, Restored, back_up,
+    check_backup, restore,
+};
+pub use check::{CheckDepth, CheckReport, Problem, check_log};
 pub use error::{Result, StoreError};
 pub use files::StorePaths;
 pub use index::catalogue::{Catalogue, CatalogueEntry, Scope};
@@ -27,17 +33,20 @@ pub use index::vectors::{DenseFound, DenseHit, Limits, VectorIndex};
 pub use index::words::contains_phrase;
 pub use index::{IndexSize, Made, MemoryIndex, Question};
 pub use kernels::return_free_memory;
-pub use reader::{Column, Interrupter, Reader};
+pub use reader::{Column, Each, Interrupter, Reader};
 pub use record::{
     Attribute, AttributeNumber, AttributeRole, Correction, Counts, Difference, Dispute, Event,
-    EventFilter, EventId, FILLER_CHARS_MAX, FactKind, FactSeen, Filter, FormalityWeek, Inserted,
-    KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber, MissedCue, Model, ModelNumber,
-    ModelState, Neighbour, NewAttribute, NewDispute, NewEvent, NewMemory, NewModel, NewPattern,
-    NewRemark, NewSetAside, Part, Pattern, PatternKind, PatternStatus, PinReach, Pooling, Position,
-    ProjectSeen, Receipt, ReceiptState, Remark, RemarkKind, Role, SessionSeen, SetAside,
-    Settlement, Severity, StepProgress, Strengthened, Summary, SummaryKind, Tier, Topic,
-    TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
+    EventFilter, EventId, ExportChoice, ExportedDeed, ExportedMemory, FILLER_CHARS_MAX, FactKind,
+    FactSeen, Filter, FormalityWeek, Inserted, KeyOrigin, Link, LinkKind, Memory, MemoryId,
+    MemoryNumber, MissedCue, Model, ModelNumber, ModelState, Neighbour, NewAttribute, NewDispute,
+    NewEvent, NewMemory, NewModel, NewPattern, NewRemark, NewSetAside, Part, Pattern, PatternKind,
+    PatternStatus, PinReach, Pooling, Position, ProjectSeen, Receipt, ReceiptState, Remark,
+    RemarkKind, Role, SessionSeen, SetAside, Settlement, Severity, StepProgress, Strengthened,
+    Summary, SummaryKind, Tier, Topic, TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
 };
 pub use store::{Created, Store};
-pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};
+pub use vault::{
+    DataKeyRotated, KeyFacts, KeyFileKind, KeySource, KeyStatus, NewMaster, SpoolKeys,
+    create_key_file, key_status, rotate_data_key, spool_keys,
+};
 pub use writing::{PatternPut, Writing};

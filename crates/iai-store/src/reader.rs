@@ -3,6 +3,7 @@
 mod attributes;
 mod chosen;
 mod disputes;
+mod export;
 mod filter;
 mod ledger;
 mod links;
@@ -20,6 +21,7 @@ use rusqlite::{Connection, InterruptHandle};
 
 use crate::connection;
 use crate::error::{Result, StoreError};
+use crate::exchange;
 use crate::files::{self, StorePaths};
 use crate::schema::{self, Progress};
 use crate::vault::{KeySource, Vault};
@@ -27,6 +29,7 @@ use crate::vault::{KeySource, Vault};
 pub use chosen::Column;
 #[cfg(test)]
 pub(crate) use chosen::chosen_sql;
+pub use export::Each;
 pub(crate) use filter::Clause;
 pub(crate) use memories::{memories_from, memory_of};
 
@@ -47,6 +50,7 @@ impl Reader {
     /// Opens an existing store to read it while no daemon runs; creates no store, key or vault.
     pub fn open(paths: &StorePaths, keys: &KeySource) -> Result<Self> {
         let no_store = || StoreError::NoStore { path: paths.folder.clone() };
+        exchange::check_no_database_waits(paths)?;
         let Some(vault) = Vault::open(paths, keys)? else {
             check_no_orphan(paths)?;
             return Err(no_store());

@@ -9,16 +9,18 @@ use zeroize::Zeroizing;
 use crate::check::{CheckDepth, CheckReport};
 use crate::connection;
 use crate::error::{Result, StoreError};
+use crate::exchange;
 use crate::files::{self, Placed, SmallFile, StorePaths};
 use crate::index::shared::SharedIndex;
 use crate::index::{Made, MemoryIndex, saved};
 use crate::reader::{Reader, check_no_orphan};
 use crate::schema;
-use crate::vault::{KeyMade, KeySource, Vault};
+use crate::vault::{KeyMade, KeySource, NewMaster, Vault};
 use crate::writing::Writing;
 
 /// The open store. There is one per folder at a time, and it is the one that writes.
 pub struct Store {
+    paths: StorePaths,
     reader: Reader,
     vault: Vault,
     /// Follows every commit once it is loaded.
@@ -41,6 +43,7 @@ impl Store {
     /// vault, database, public key of the spool.
     pub fn open(paths: &StorePaths, keys: &KeySource, now: Timestamp) -> Result<(Self, Created)> {
         files::ensure_folder(&paths.folder)?;
+        exchange::settle(paths)?;
         let (vault, vault_made) = match Vault::open(paths, keys)? {
             Some(vault) => (vault, None),
             None => {
@@ -54,7 +57,7 @@ impl Store {
         let reader = Reader::of(connection::open_writer(&paths.database, &vault)?, &paths.database);
         schema::migrate(&reader.connection, &reader.database, vault.store(), now)?;
         ensure_spool_public(paths, &vault)?;
-        let store = Self { reader, vault, index: Arc::default() };
+        let store = Self { paths: paths.clone(), reader, vault, index: Arc::default() };
         let created = match (vault_made, database) {
             (Some(KeyMade::Now), _) => Created::StoreAndKey,
             (Some(KeyMade::Before), _) | (None, Placed::Now) => Created::Store,
@@ -106,6 +109,14 @@ impl Store {
     /// Returns the private key that opens what hooks sealed.
     pub fn spool_secret(&self) -> Zeroizing<[u8; 32]> {
         self.vault.spool_secret()
+    }
+
+    /// Puts a new master key around the data key. Nothing else changes: everybody who has the store
+    /// open goes on, and what hooks seal meanwhile can be opened. Returns the id of the new key.
+    pub fn rotate_master(&mut self, new: &NewMaster, now: Timestamp) -> Result<String> {
+        let (staging, key_id) = self.vault.stage_master(&self.paths, new, now)?;
+        staging.commit()?;
+        Ok(key_id)
     }
 
     /// Moves everything from the write-ahead log into the database and empties the log.
@@ -183,6 +194,10 @@ impl Store {
     /// Checks what [`Reader::check`] checks.
     pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
         self.reader.check(depth)
+    }
+
+    pub(crate) fn vault(&self) -> &Vault {
+        &self.vault
     }
 
     fn in_transaction(

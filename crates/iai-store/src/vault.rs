@@ -1,8 +1,9 @@
 //! Keys: finds the master key, opens or makes the vault, unlocks database and spool. The only room
 //! that sees key bytes; the file it keeps them in is described in `vault/envelope.rs`.
 
-mod envelope;
-mod key_file;
+pub(crate) mod envelope;
+pub(crate) mod key_file;
+mod rotation;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,8 +15,12 @@ use uuid::Uuid;
 use zeroize::Zeroizing;
 
 pub use key_file::{KeyFacts, KeyFileKind};
+#[cfg(test)]
+pub(crate) use rotation::stage_data_key;
+pub use rotation::{DataKeyRotated, NewMaster, rotate_data_key};
 
 use crate::error::{Result, StoreError};
+use crate::exchange;
 use crate::files::{self, Placed, StorePaths};
 use crate::record::KeyOrigin;
 use envelope::{Envelope, Kdf, Opening};
@@ -42,6 +47,8 @@ pub struct KeyStatus {
     pub vault_present: bool,
     /// What the vault was made with, when it can be read.
     pub vault_origin: Option<KeyOrigin>,
+    /// A short name of the master key, one that tells nothing about it.
+    pub key_id: Option<String>,
     /// How memories are encrypted.
     pub algorithm: &'static str,
 }
@@ -51,11 +58,14 @@ const ALGORITHM: &str = "SQLCipher 4 (AES-256-CBC with HMAC-SHA512 per page); \
 
 /// Looks at key file, passphrase and vault, and opens none of them.
 pub fn key_status(paths: &StorePaths, keys: &KeySource) -> KeyStatus {
+    let paths = &exchange::current(paths);
     let envelope = Envelope::read(&paths.vault);
+    let key_id = envelope.as_ref().ok().and_then(|found| Some(found.as_ref()?.key_id()));
     KeyStatus {
         key_file: key_file::look(&paths.key_file).ok().flatten(),
         passphrase_set: keys.given().is_some(),
         vault_present: !matches!(envelope, Ok(None)),
+        key_id,
         vault_origin: envelope.ok().flatten().map(|envelope| envelope.origin()),
         algorithm: ALGORITHM,
     }
@@ -71,6 +81,21 @@ pub fn create_key_file(paths: &StorePaths) -> Result<()> {
     }
     files::ensure_folder(&paths.folder)?;
     key_file::create(&paths.key_file).map(drop)
+}
+
+/// Both halves of the spool's key, for whoever has to look into waiting files.
+pub struct SpoolKeys {
+    /// Opens what hooks sealed.
+    pub secret: Zeroizing<[u8; 32]>,
+    /// What must stand in the public file.
+    pub public_line: String,
+}
+
+/// Opens the vault for the spool's key alone.
+pub fn spool_keys(paths: &StorePaths, keys: &KeySource) -> Result<SpoolKeys> {
+    let vault = Vault::open(paths, keys)?
+        .ok_or_else(|| StoreError::NoStore { path: paths.folder.clone() })?;
+    Ok(SpoolKeys { secret: vault.spool_secret(), public_line: vault.spool_public_line()? })
 }
 
 /// The opened vault.
@@ -90,36 +115,50 @@ pub(crate) enum KeyMade {
 impl Vault {
     /// Opens the vault, or returns nothing when there is none.
     pub(crate) fn open(paths: &StorePaths, keys: &KeySource) -> Result<Option<Self>> {
-        let Some(envelope) = Envelope::read(&paths.vault)? else {
-            return Ok(None);
-        };
-        let origin = envelope.origin();
-        let Some(offered) = offered(paths, keys)? else {
-            return Err(match origin {
-                KeyOrigin::File => StoreError::KeyMissing { path: paths.key_file.clone() },
-                KeyOrigin::Passphrase => {
-                    StoreError::PassphraseMissing { path: paths.vault.clone() }
-                }
-            });
-        };
-        let wrong = || StoreError::WrongKey {
-            path: paths.vault.clone(),
-            origin,
-            offered: offered.origin(),
-        };
-        if offered.origin() != origin {
-            return Err(wrong());
-        }
-        let master = match offered {
-            Offered::File => key_file::load(&paths.key_file)?,
-            Offered::Passphrase(words) => envelope.stretch(words)?,
-        };
-        match envelope.open(&master)? {
-            Opening::WrongKey => Err(wrong()),
-            Opening::Opened { data_key, spool_secret } => {
-                Ok(Some(Self { store: envelope.store(), data_key, spool_secret }))
+        Ok(Self::open_with_envelope(paths, keys)?.map(|(vault, _)| vault))
+    }
+
+    /// Opens the vault and returns the file it was opened from beside it.
+    pub(crate) fn open_with_envelope(
+        paths: &StorePaths,
+        keys: &KeySource,
+    ) -> Result<Option<(Self, Envelope)>> {
+        let mut n_tries_left = OPENINGS_MAX;
+        loop {
+            n_tries_left -= 1;
+            let found = Self::try_open(paths, keys);
+            // Vault and key are two files: a rotation may have come between reading the one and
+            // the other. Stretching a passphrase takes long, and no second file is read for it.
+            let is_mixed = matches!(
+                found,
+                Err(StoreError::WrongKey { origin: KeyOrigin::File, .. }
+                    | StoreError::KeyMissing { .. })
+            );
+            if !is_mixed || n_tries_left == 0 {
+                return found;
             }
         }
+    }
+
+    fn try_open(paths: &StorePaths, keys: &KeySource) -> Result<Option<(Self, Envelope)>> {
+        let current = exchange::current(paths);
+        let Some(envelope) = Envelope::read(&current.vault)? else {
+            return Ok(None);
+        };
+        let master = master_of(&current, keys, &envelope)?;
+        Self::unwrap_from(&envelope, &master)?
+            .ok_or_else(|| wrong_key(&current, &envelope, envelope.origin()))
+            .map(|vault| Some((vault, envelope)))
+    }
+
+    /// Opens an envelope; nothing when the master key is another.
+    pub(crate) fn unwrap_from(envelope: &Envelope, master: &Secret) -> Result<Option<Self>> {
+        Ok(match envelope.open(master)? {
+            Opening::WrongKey => None,
+            Opening::Opened { data_key, spool_secret } => {
+                Some(Self { store: envelope.store(), data_key, spool_secret })
+            }
+        })
     }
 
     /// Makes the vault of a new store, and its key file when nothing else was given.
@@ -142,16 +181,26 @@ impl Vault {
             data_key: Zeroizing::new(files::random()?),
             spool_secret: draw_spool_secret()?,
         };
-        let opened = Opening::Opened {
-            data_key: vault.data_key.clone(),
-            spool_secret: vault.spool_secret.clone(),
-        };
-        let bytes = envelope::seal(vault.store, kdf, &master, &opened, now)?;
+        let bytes = vault.sealed(kdf, &master, now)?;
         match files::place_new(&paths.vault, &bytes)? {
             Placed::Now => Ok((vault, made)),
             // Somebody else made this store in the same moment; their keys are the ones that count.
             Placed::Before => Err(StoreError::Busy),
         }
+    }
+
+    /// Returns the bytes of a vault file that this master key opens.
+    fn sealed(&self, kdf: Option<Kdf>, master: &Secret, now: Timestamp) -> Result<Vec<u8>> {
+        let keys = Opening::Opened {
+            data_key: self.data_key.clone(),
+            spool_secret: self.spool_secret.clone(),
+        };
+        envelope::seal(self.store, kdf, master, &keys, now)
+    }
+
+    /// Returns a key that is bound to one file by fresh bytes in `salt`.
+    pub(crate) fn key_for(&self, salt: &[u8], label: &str) -> Secret {
+        envelope::derive_salted(&self.data_key, salt, label)
     }
 
     /// Returns the name drawn for this store.
@@ -173,23 +222,60 @@ impl Vault {
 
     /// Hands SQLCipher `hkdf(data key, "database")` as a raw key, so that it derives none itself.
     pub(crate) fn unlock(&self, connection: &Connection) -> rusqlite::Result<()> {
-        let key = envelope::derive(&self.data_key, self.store, "iai-mcp database key 1");
         let mut pragma = Zeroizing::new(String::with_capacity(96));
-        pragma.push_str("PRAGMA key = \"x'");
+        pragma.push_str("PRAGMA key = ");
+        pragma.push_str(&self.raw_key());
+        connection.execute_batch(&pragma)
+    }
+
+    /// Returns `"x'…'"`, the way SQLCipher takes a raw key.
+    fn raw_key(&self) -> Zeroizing<String> {
+        let key = envelope::derive(&self.data_key, self.store, "iai-mcp database key 1");
+        let mut written = Zeroizing::new(String::with_capacity(72));
+        written.push_str("\"x'");
         for byte in key.iter() {
             for nibble in [byte >> 4, byte & 15] {
-                pragma.push(char::from_digit(nibble.into(), 16).unwrap_or('0'));
+                written.push(char::from_digit(nibble.into(), 16).unwrap_or('0'));
             }
         }
-        pragma.push_str("'\"");
-        connection.execute_batch(&pragma)
+        written.push_str("'\"");
+        written
     }
 }
 
 impl KeySource {
-    fn given(&self) -> Option<&str> {
+    pub(crate) fn given(&self) -> Option<&str> {
         self.passphrase.as_ref().map(|words| words.as_str()).filter(|words| !words.is_empty())
     }
+}
+
+/// How often vault and key are read before a key that does not fit is believed to be wrong.
+const OPENINGS_MAX: u32 = 3;
+
+/// Finds the master key a vault asks for.
+pub(crate) fn master_of(
+    paths: &StorePaths,
+    keys: &KeySource,
+    envelope: &Envelope,
+) -> Result<Secret> {
+    let origin = envelope.origin();
+    let Some(offered) = offered(paths, keys)? else {
+        return Err(match origin {
+            KeyOrigin::File => StoreError::KeyMissing { path: paths.key_file.clone() },
+            KeyOrigin::Passphrase => StoreError::PassphraseMissing { path: paths.vault.clone() },
+        });
+    };
+    if offered.origin() != origin {
+        return Err(wrong_key(paths, envelope, offered.origin()));
+    }
+    match offered {
+        Offered::File => key_file::load(&paths.key_file),
+        Offered::Passphrase(words) => envelope.stretch(words),
+    }
+}
+
+fn wrong_key(paths: &StorePaths, envelope: &Envelope, offered: KeyOrigin) -> StoreError {
+    StoreError::WrongKey { path: paths.vault.clone(), origin: envelope.origin(), offered }
 }
 
 enum Offered<'a> {

@@ -3,6 +3,7 @@
 mod attributes;
 mod disputes;
 mod forgetting;
+mod importing;
 mod ledger;
 mod links;
 mod patterns;

@@ -1,24 +1,36 @@
-//! `crypto`: makes the key and says what there is to say about it, never a byte of it.
+//! `crypto`: makes the key, exchanges it, and says what there is to say about it, never a byte of
+//! it.
 
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use anyhow::{Context as _, bail};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::output::Output;
-use crate::client;
+use crate::client::{self, Client};
+use crate::fields::Fields as _;
 use crate::settings::Settings;
 
-#[derive(Clone, Copy, Subcommand)]
+#[derive(Subcommand)]
 pub(super) enum CryptoCommand {
     /// Make the key file; refuses when there is one
     Init,
     /// Show where the key comes from and whether it is safe
     Status,
+    /// Exchange the key for a new one; the memories stay, and so does whoever has them open
+    Rotate(RotateArguments),
+}
+
+#[derive(Args)]
+pub(super) struct RotateArguments {
+    /// Also encrypt every memory anew; the daemon must be stopped
+    #[arg(long)]
+    data_key: bool,
 }
 
 pub(super) fn run(
-    command: CryptoCommand,
+    command: &CryptoCommand,
     settings: &Settings,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
@@ -35,8 +47,68 @@ pub(super) fn run(
             let status = client::key_status(settings);
             output.show(&status, describe);
         }
+        CryptoCommand::Rotate(arguments) => {
+            let told = rotate(arguments, settings, output)?;
+            output.show(&told, describe);
+            output.remark(
+                "backups taken before need the old key; take a new one: `iai-mcp backup FILE`",
+            );
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn rotate(
+    arguments: &RotateArguments,
+    settings: &Settings,
+    output: &Output,
+) -> anyhow::Result<Value> {
+    let client = Client::new(settings.clone());
+    let is_running = client.status().is_ok();
+    if arguments.data_key && is_running {
+        bail!(
+            "every memory is encrypted anew, which needs the store for itself; \
+             run `iai-mcp daemon stop` first"
+        );
+    }
+    let before = client::key_status(settings);
+    let is_passphrase = before.at("vault_made_with") == "passphrase";
+    let words = if is_passphrase { Some(new_passphrase(settings, output)?) } else { None };
+    // The data key first: it is wrapped by the key that is still the old one.
+    let encrypted = match arguments.data_key {
+        true => client::rotate_data_key(settings)?,
+        false => json!({"records": 0, "events": 0}),
+    };
+    let rotated = match is_running {
+        true => client.call_daemon("crypto_rotate", &json!({"new_passphrase": words}))?,
+        false => client::rotate_master(settings, words)?,
+    };
+    Ok(json!({
+        "status": "rotated",
+        "rotated": if arguments.data_key { "master key and data key" } else { "master key" },
+        "key_id": rotated.at("key_id"),
+        "records_re_encrypted": encrypted.at("records"),
+        "events_re_encrypted": encrypted.at("events"),
+        "algorithm": before.at("algorithm"),
+        "format": before.at("format"),
+    }))
+}
+
+fn new_passphrase(settings: &Settings, output: &Output) -> anyhow::Result<String> {
+    if let Some(words) = &settings.new_passphrase {
+        return Ok(words.clone());
+    }
+    let ask = |question| {
+        output.ask_secret(question).filter(|words| !words.is_empty()).context(
+            "no new passphrase was given; set IAI_MCP_CRYPTO_NEW_PASSPHRASE, or run this in a \
+             terminal",
+        )
+    };
+    let words = ask("new passphrase: ")?;
+    if ask("the same again: ")? != words {
+        bail!("the two differ; nothing was changed");
+    }
+    Ok(words)
 }
 
 fn describe(status: &Value) -> String {

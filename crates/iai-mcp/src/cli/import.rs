@@ -25,7 +25,8 @@ const READERS: usize = 2;
 
 #[derive(Args)]
 pub(super) struct ImportArguments {
-    /// Files or folders: transcripts, spool files, conversations.json; none means every host found
+    /// Files or folders: transcripts, spool files, conversations.json, our exports; none means
+    /// every host found
     paths: Vec<PathBuf>,
     /// Only this host: claude-code, codex, gemini-cli, opencode, copilot-cli, pi or qwen-code
     #[arg(long, value_parser = parse_host)]
@@ -33,15 +34,6 @@ pub(super) struct ImportArguments {
     /// Only turns said since this time or date
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
-}
-
-#[derive(Args)]
-pub(super) struct VerifyArguments {
-    /// Compare the store with every transcript still on disk
-    #[arg(long, required = true)]
-    transcripts: bool,
-    /// Only these files or folders
-    paths: Vec<PathBuf>,
 }
 
 pub(super) fn import(
@@ -74,11 +66,11 @@ pub(super) fn import(
 }
 
 pub(super) fn verify(
-    arguments: &VerifyArguments,
+    paths: &[PathBuf],
     settings: &Settings,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let selection = Selection { paths: &arguments.paths, host: None };
+    let selection = Selection { paths, host: None };
     let sources = find_sources(settings.user_home.as_deref(), &selection)?;
     let tally = take_all(&sources, Purpose::Verify, None, settings, output)?;
     let is_whole = tally.n_known == tally.n_found && tally.n_problems == 0;
@@ -155,7 +147,7 @@ fn progress(tally: &Tally, n_files: usize, elapsed: Duration) -> String {
     )
 }
 
-fn parse_time(text: &str) -> Result<Timestamp, String> {
+pub(super) fn parse_time(text: &str) -> Result<Timestamp, String> {
     let date = || {
         let date: jiff::civil::Date = text.parse().ok()?;
         Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())

@@ -76,6 +76,22 @@ impl Output {
         Some(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
 
+    /// Asks on stderr for words that nobody shall see; `None` when there is no terminal.
+    pub(crate) fn ask_secret(&self, question: &str) -> Option<String> {
+        let stdin = io::stdin();
+        let before = rustix::termios::tcgetattr(&stdin).ok()?;
+        let mut hidden = before.clone();
+        hidden.local_modes.remove(rustix::termios::LocalModes::ECHO);
+        let when = rustix::termios::OptionalActions::Flush;
+        rustix::termios::tcsetattr(&stdin, when, &hidden).ok()?;
+        write!(io::stderr().lock(), "{question}").ok();
+        let mut answer = String::new();
+        let read = stdin.read_line(&mut answer);
+        rustix::termios::tcsetattr(&stdin, when, &before).ok();
+        writeln!(io::stderr().lock()).ok();
+        read.ok().map(|_| answer.trim_end_matches(['\r', '\n']).to_owned())
+    }
+
     /// Says what failed, on stderr; whoever reads JSON gets a document too.
     pub(crate) fn complain(&self, error: &anyhow::Error) {
         let text = chain(error);

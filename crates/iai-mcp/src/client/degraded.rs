@@ -4,6 +4,10 @@
 //! Captures go to the spool. Also here, because they need no daemon either: what there is to say
 //! about the key.
 
+mod exporting;
+mod integrity;
+mod keeping;
+
 use std::path::Path;
 
 use iai_memory::{
@@ -12,6 +16,12 @@ use iai_memory::{
 };
 use iai_wire::{SpoolEvent, code};
 use serde_json::{Value, json};
+
+pub(crate) use exporting::{ExportWanted, export};
+pub(crate) use integrity::{Extent, Vectors, verify_store};
+pub(crate) use keeping::{
+    ExistingStore, back_up, check_backup, restore, rotate_data_key, rotate_master,
+};
 
 use super::CallError;
 use crate::capture::{Delivery, current_folder, deliver, fit_to_keep, nudge_daemon, project_of};
@@ -119,6 +129,7 @@ pub(crate) fn key_status(settings: &Settings) -> Value {
         "passphrase_fallback_set": status.passphrase_set,
         "vault_present": status.vault_present,
         "vault_made_with": origin,
+        "key_id": status.key_id,
     });
     match status.key_file {
         Some(facts) => {

@@ -2,6 +2,7 @@
 //!
 //! Knows neither sockets nor threads, so that a client may use it read-only while no daemon runs.
 
+mod keeping;
 mod looking;
 mod organised;
 mod parameters;
@@ -108,6 +109,8 @@ pub(crate) fn answer(
         "curiosity_pending" => organised::questions(engine, &given, now),
         "schema_list" => organised::patterns(engine, &given),
         "topics_list" => organised::topics(engine, &given),
+        "export_take" => keeping::take_export(engine, &given),
+        "crypto_rotate" => keeping::rotate(engine, &given, now),
         "camouflaging_status" => looking::camouflaging(engine, &given),
         _ => Err(Failure::new(code::UNKNOWN_METHOD, format!("unknown method '{method}'"))),
     }
@@ -126,6 +129,8 @@ pub(crate) fn is_write(method: &str) -> bool {
             | "identity_set"
             | "profile_set"
             | "turns_store"
+            | "crypto_rotate"
+            | "export_take"
     )
 }
 
@@ -140,7 +145,7 @@ pub(crate) fn n_stored_by(method: &str, answer: &Value) -> u64 {
     match method {
         "memory_capture" => u64::from(answer.at("status") == "inserted"),
         "memory_contradict" => 1,
-        "turns_store" => answer.at("stored").as_u64().unwrap_or(0),
+        "turns_store" | "export_take" => answer.at("stored").as_u64().unwrap_or(0),
         _ => 0,
     }
 }

@@ -5,12 +5,16 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use serde_json::Value;
 
+use crate::fields::Fields as _;
 use crate::host;
 
 /// What of a file is looked at to tell what it is.
 const HEAD_BYTES: u64 = 4096;
 const FILES_MAX: usize = 100_000;
+/// What the first line of an export of ours says it is.
+const OWN_EXPORT: &str = "iai-mcp export";
 
 /// A file with turns in it.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,6 +28,8 @@ pub(crate) enum Source {
     Export { path: PathBuf },
     /// A version 1 spool file.
     Spool { path: PathBuf },
+    /// A file that `export` made.
+    Own { path: PathBuf },
 }
 
 /// What the user asked for.
@@ -37,7 +43,10 @@ pub(crate) struct Selection<'a> {
 impl Source {
     pub(crate) fn path(&self) -> &Path {
         match self {
-            Self::Transcript { path, .. } | Self::Export { path } | Self::Spool { path } => path,
+            Self::Transcript { path, .. }
+            | Self::Export { path }
+            | Self::Spool { path }
+            | Self::Own { path } => path,
         }
     }
 
@@ -107,10 +116,19 @@ fn recognise(path: &Path) -> anyhow::Result<Option<Source>> {
     if name == "conversations.json" {
         return Ok(Some(Source::Export { path: path.to_owned() }));
     }
+    if is_own_export(&head) {
+        return Ok(Some(Source::Own { path: path.to_owned() }));
+    }
     if is_spool_file(&head) {
         return Ok(Some(Source::Spool { path: path.to_owned() }));
     }
     Ok(host::recognise(path, &head).ok().map(|_| transcript(path.to_owned())))
+}
+
+fn is_own_export(head: &[u8]) -> bool {
+    let first = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let fields: Option<Value> = serde_json::from_slice(first).ok();
+    fields.is_some_and(|fields| fields.at("kind") == OWN_EXPORT)
 }
 
 fn is_spool_file(head: &[u8]) -> bool {

@@ -23,6 +23,8 @@ mod founding;
 mod history;
 mod hooks;
 mod install;
+mod integrity;
+mod keeping;
 mod load;
 mod looking;
 mod models;

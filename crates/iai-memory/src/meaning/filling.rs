@@ -8,7 +8,7 @@ use std::time::Duration;
 use iai_embed::{Embedder, check_vectors};
 use iai_store::{Memory, MemoryNumber, ModelNumber, ModelState, Part, StoreError};
 
-use super::passages::{Passage, passages_of};
+use super::passages::{Passage, is_short, passages_of};
 use crate::bell::Call;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -34,7 +34,7 @@ struct Step {
 }
 
 /// Memories with the vectors of their parts.
-type Embedded = Vec<(MemoryNumber, Vec<Part>)>;
+pub(crate) type Embedded = Vec<(MemoryNumber, Vec<Part>)>;
 
 impl MemoryEngine {
     /// Gives memories their vectors as they come in, until [`Self::stop_embedding`]. The caller is
@@ -164,6 +164,38 @@ impl MemoryEngine {
             .iter()
             .map(|(number, passages)| (*number, passages.iter().filter_map(&mut part).collect()));
         Ok(Some(parts.collect()))
+    }
+
+    /// Returns the serving model and a spread of memories it has vectors of. Short ones are left
+    /// out: their passages depend on the turn that stood before them at the time.
+    pub(crate) fn embedded_sample(
+        &self,
+        n_wanted: u32,
+    ) -> Result<Option<(ModelNumber, Vec<MemoryNumber>)>> {
+        let lanes = self.meaning.read();
+        let Some(lane) = &lanes.serving else { return Ok(None) };
+        let numbers: Vec<MemoryNumber> = self.with_index(|index| {
+            let catalogue = index.catalogue();
+            let newest = catalogue.newest_first().next().map_or(0, MemoryNumber::get);
+            let step = newest / n_wanted.saturating_mul(4).max(1) + 1;
+            let spread = (1..=newest).step_by(usize::try_from(step).unwrap_or(1));
+            spread.map(MemoryNumber::new).filter(|number| lane.index.has(*number)).collect()
+        })?;
+        let model = lane.index.model().number;
+        let memories = self.read(|reader| Ok(reader.numbered(&numbers)?))?;
+        let long = memories.into_iter().filter(|(_, memory)| !is_short(&memory.text));
+        let n_wanted = usize::try_from(n_wanted).unwrap_or(usize::MAX);
+        Ok(Some((model, long.take(n_wanted).map(|(number, _)| number).collect())))
+    }
+
+    /// Makes the vectors of memories again and keeps none of them.
+    pub(crate) fn embed_again(&self, numbers: &[MemoryNumber]) -> Result<Embedded> {
+        let embedder = match &self.meaning.read().serving {
+            Some(lane) => Arc::clone(&lane.embedder),
+            None => return Ok(Vec::new()),
+        };
+        let passages = self.passages(embedder.as_ref(), numbers)?;
+        Ok(self.embedded(embedder.as_ref(), &passages)?.unwrap_or_default())
     }
 
     /// Lets the next model serve once it knows every memory.

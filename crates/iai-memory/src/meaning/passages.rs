@@ -27,8 +27,7 @@ pub(crate) fn passages_of(
     before: Option<&Memory>,
 ) -> Vec<Passage> {
     let role = memory.role.as_str();
-    let is_short = memory.text.chars().count() < SHORT_CHARS;
-    if let Some(before) = before.filter(|_| is_short) {
+    if let Some(before) = before.filter(|_| is_short(&memory.text)) {
         let (said_by, said) = (before.role.as_str(), ending(&before.text));
         let text = format!("{said_by}: {said}\n{role}: {}", memory.text);
         return vec![Passage { range: 0..memory.text.len(), text }];
@@ -39,6 +38,11 @@ pub(crate) fn passages_of(
         Passage { range, text: format!("{role}: {said}") }
     };
     windows.into_iter().map(passage).collect()
+}
+
+/// Tells whether a text is embedded together with what it answers.
+pub(crate) fn is_short(text: &str) -> bool {
+    text.chars().count() < SHORT_CHARS
 }
 
 fn ending(text: &str) -> &str {

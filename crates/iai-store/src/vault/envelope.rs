@@ -26,6 +26,9 @@ const VERSION: u32 = 1;
 /// A vault is under one kibibyte; more is not a vault.
 const VAULT_BYTES_MAX: u64 = 64 * 1024;
 
+/// How much of the key check names a key.
+const KEY_ID_BYTES: usize = 4;
+
 // What a vault may ask of Argon2id. The floor keeps a changed file from asking for a cheap hash,
 // the ceiling keeps it from taking the machine down.
 const KDF_MEMORY_KIB: u32 = 64 * 1024;
@@ -45,6 +48,7 @@ pub(crate) enum Opening {
 /// A vault file that was read and believed, still closed.
 pub(crate) struct Envelope {
     path: std::path::PathBuf,
+    bytes: Vec<u8>,
     body: Body,
     origin: KeyOrigin,
 }
@@ -75,7 +79,7 @@ struct Body {
 }
 
 /// How a passphrase becomes a key.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kdf {
     algorithm: String,
@@ -102,7 +106,8 @@ impl Envelope {
         }
     }
 
-    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
+    /// Believes the bytes of a vault file, or says what is wrong with them.
+    pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
         let disk: OnDisk =
             serde_json::from_slice(bytes).map_err(|_| damaged(path, "it is not a vault file"))?;
         if hex_sha256(disk.vault.get()) != disk.sha256 {
@@ -122,7 +127,23 @@ impl Envelope {
             return Err(damaged(path, "its fields are not those of a vault"));
         }
         let origin = if body.kdf.is_some() { KeyOrigin::Passphrase } else { KeyOrigin::File };
-        Ok(Self { path: path.to_owned(), body, origin })
+        Ok(Self { path: path.to_owned(), bytes: bytes.to_vec(), body, origin })
+    }
+
+    /// Returns the file as it was read.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns how its passphrase becomes a key; nothing when a key file is the master.
+    pub(crate) fn kdf(&self) -> Option<Kdf> {
+        self.body.kdf.clone()
+    }
+
+    /// Returns a short name of the master key, by which people tell keys apart.
+    pub(crate) fn key_id(&self) -> String {
+        let check = decode::<32>(&self.body.key_check).unwrap_or_default();
+        check.iter().take(KEY_ID_BYTES).map(|byte| format!("{byte:02x}")).collect()
     }
 
     pub(crate) fn origin(&self) -> KeyOrigin {
@@ -236,6 +257,15 @@ const WRAP_SPOOL_KEY: &str = "iai-mcp spool key wrap 1";
 pub(crate) fn derive(key: &Secret, store: Uuid, label: &str) -> Secret {
     let mut derived = Secret::default();
     Hkdf::<Sha256>::new(Some(store.as_bytes()), &**key)
+        .expand(label.as_bytes(), &mut *derived)
+        .expect("thirty-two bytes are one block of HKDF-SHA256");
+    derived
+}
+
+/// `hkdf-sha256[salt](key, label)`; the salt holds fresh bytes, so that no two files share a key.
+pub(crate) fn derive_salted(key: &Secret, salt: &[u8], label: &str) -> Secret {
+    let mut derived = Secret::default();
+    Hkdf::<Sha256>::new(Some(salt), &**key)
         .expand(label.as_bytes(), &mut *derived)
         .expect("thirty-two bytes are one block of HKDF-SHA256");
     derived

@@ -6,6 +6,7 @@
     reason = "clippy's leave for tests ends at the functions that carry #[test]"
 )]
 
+mod backup;
 mod creation;
 mod disputes;
 mod fixture;

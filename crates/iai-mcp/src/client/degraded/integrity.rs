@@ -1,0 +1,268 @@
+//! Proves that a store is whole: its files, every page, every memory, and what is derived from
+//! them. Reads beside a running daemon, in a process of its own, so that nobody waits for it.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use iai_memory::{
+    CheckDepth, MemoryEngine, MemoryError, Model, Problem, StoreError, check_log, spool_keys,
+};
+use iai_wire::{OpeningKey, SpoolItem, SpoolReader};
+use serde_json::{Value, json};
+
+use super::keeping::yield_to_others;
+use crate::daemon::{key_source, store_paths};
+use crate::settings::Settings;
+
+/// Everything found is told up to here; a store with more is lost to repair by hand.
+const FINDINGS_MAX: usize = 1000;
+const RESTORE: &str = "stop the daemon, keep a copy of the folder, then restore a backup: \
+                       `iai-mcp restore FILE --replace`";
+const REBUILD: &str = "it is derived from the memories, which are sound; `iai-mcp daemon restart` \
+                       makes it again, and if this stays, report it";
+
+/// How much is compared with what it is derived from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Sample,
+    Full,
+}
+
+/// Whether vectors are made again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Vectors {
+    AsTheyAre,
+    MadeAgain,
+}
+
+/// One thing that is not as it must be.
+pub(crate) struct Finding {
+    what: &'static str,
+    at: PathBuf,
+    detail: String,
+    next: &'static str,
+}
+
+/// What was looked at and what was found.
+#[derive(Default)]
+pub(crate) struct Integrity {
+    pub(crate) findings: Vec<Finding>,
+    n_memories: u64,
+    n_spooled: u64,
+    vectors: Option<(u64, f32)>,
+}
+
+impl Integrity {
+    fn add(
+        &mut self,
+        what: &'static str,
+        at: &Path,
+        detail: impl Into<String>,
+        next: &'static str,
+    ) {
+        if self.findings.len() < FINDINGS_MAX {
+            let (at, detail) = (at.to_owned(), detail.into());
+            self.findings.push(Finding { what, at, detail, next });
+        }
+    }
+
+    /// The whole report.
+    pub(crate) fn to_json(&self) -> Value {
+        let findings: Vec<Value> = self.findings.iter().map(Finding::to_json).collect();
+        json!({
+            "ok": self.findings.is_empty(),
+            "memories": self.n_memories,
+            "spooled_turns": self.n_spooled,
+            "vectors_made_again": self.vectors.map(|(n, _)| n),
+            "vectors_cosine_min": self.vectors.map(|(_, cosine)| cosine),
+            "findings": findings,
+        })
+    }
+}
+
+impl Finding {
+    fn to_json(&self) -> Value {
+        json!({"what": self.what, "where": self.at, "detail": self.detail, "do": self.next})
+    }
+
+    /// The finding in two lines.
+    pub(crate) fn told(&self) -> String {
+        let (what, at) = (self.what, self.at.display());
+        format!("{what}: {at}: {}\n  → {}", self.detail, self.next)
+    }
+}
+
+/// Looks at everything.
+pub(crate) fn verify_store(settings: &Settings, extent: Extent, vectors: Vectors) -> Integrity {
+    yield_to_others();
+    let mut found = Integrity::default();
+    check_modes(settings, &mut found);
+    check_choices(settings, &mut found);
+    check_spool(settings, &mut found);
+    let database = settings.home.database();
+    match check_log(&database) {
+        Ok(None) => {}
+        Ok(Some(detail)) => {
+            let log = database.with_file_name("memory.db-wal");
+            found.add("log", &log, detail, RESTORE);
+        }
+        Err(error) => found.add("log", &database, error.to_string(), RESTORE),
+    }
+    if let Err(error) = check_database(settings, extent, vectors, &mut found) {
+        match error {
+            // A home where nothing was ever stored is whole.
+            MemoryError::Store(StoreError::NoStore { .. }) => {}
+            MemoryError::Store(error) => {
+                let (what, at) = about(&error, settings);
+                found.add(what, &at, error.to_string(), "the message says what to do");
+            }
+            other => found.add("database", &database, other.to_string(), RESTORE),
+        }
+    }
+    found
+}
+
+fn check_database(
+    settings: &Settings,
+    extent: Extent,
+    vectors: Vectors,
+    found: &mut Integrity,
+) -> Result<(), MemoryError> {
+    let database = settings.home.database();
+    let engine = MemoryEngine::open_read_only(&store_paths(&settings.home), &key_source(settings))?;
+    let report = engine.verify(match extent {
+        Extent::Sample => CheckDepth::Whole,
+        Extent::Full => CheckDepth::Deep,
+    })?;
+    found.n_memories = report.n_memories_checked;
+    for problem in report.problems {
+        add_problem(&database, problem, found);
+    }
+    if vectors == Vectors::AsTheyAre {
+        return Ok(());
+    }
+    for kept in engine.models_kept()?.into_iter().filter(|model| model.is_serving) {
+        let path = settings.home.model(&kept.name);
+        let model = match Model::open(&path) {
+            Ok(model) => model,
+            Err(error) => {
+                found.add("model", &path, error.to_string(), "`iai-mcp model install` fetches it");
+                continue;
+            }
+        };
+        engine.attach_model(Arc::new(model))?;
+        let compared = engine.compare_vectors()?;
+        found.vectors = Some((compared.n_memories, compared.cosine_min));
+        for problem in compared.problems {
+            add_problem(&database, problem, found);
+        }
+    }
+    Ok(())
+}
+
+fn add_problem(database: &Path, problem: Problem, found: &mut Integrity) {
+    let next = match problem.name {
+        "lexical_index" | "vector_codes" | "attributes" | "formality" | "topics" | "vectors" => {
+            REBUILD
+        }
+        _ => RESTORE,
+    };
+    found.add(problem.name, database, problem.detail, next);
+}
+
+/// Which file an error of opening is about.
+fn about(error: &StoreError, settings: &Settings) -> (&'static str, PathBuf) {
+    let home = &settings.home;
+    match error {
+        StoreError::KeyMissing { .. }
+        | StoreError::KeyInsecure { .. }
+        | StoreError::KeyOwner { .. }
+        | StoreError::KeyNotRegular { .. }
+        | StoreError::KeyLength { .. }
+        | StoreError::WrongKey { .. }
+        | StoreError::PassphraseMissing { .. } => ("key", home.key_file()),
+        StoreError::VaultDamaged { .. } => ("vault", home.vault()),
+        StoreError::Unfinished { path } => ("unfinished", path.clone()),
+        _ => ("database", home.database()),
+    }
+}
+
+/// Everything of ours is its owner's alone.
+fn check_modes(settings: &Settings, found: &mut Integrity) {
+    let root = settings.home.root();
+    let entries = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    for path in std::iter::once(root.to_owned()).chain(entries) {
+        let Ok(facts) = fs::symlink_metadata(&path) else { continue };
+        if facts.mode() & 0o077 != 0 && !facts.is_symlink() {
+            let detail = format!("other users may touch it (mode {:04o})", facts.mode() & 0o7777);
+            found.add("permissions", &path, detail, "chmod go-rwx it");
+        }
+    }
+}
+
+/// What the user chose and what was done to hosts is text for people; it must at least be readable.
+fn check_choices(settings: &Settings, found: &mut Integrity) {
+    if let Some(error) = &settings.config_error {
+        let path = settings.home.config_file();
+        found.add("config", &path, error.clone(), "mend it; until then nothing is captured");
+    }
+    let ledger = settings.home.install_ledger();
+    if let Ok(bytes) = fs::read(&ledger)
+        && let Err(error) = serde_json::from_slice::<Value>(&bytes)
+    {
+        let next = "`iai-mcp capture-hooks status` says what is wired; move the file away";
+        found.add("ledger", &ledger, error.to_string(), next);
+    }
+}
+
+/// Every waiting turn opens, and hooks seal to the key that will open it.
+fn check_spool(settings: &Settings, found: &mut Integrity) {
+    let home = &settings.home;
+    let Ok(keys) = spool_keys(&store_paths(home), &key_source(settings)) else { return };
+    let public = home.spool_public();
+    if fs::read_to_string(&public).ok().as_ref() != Some(&keys.public_line) {
+        let next =
+            "`iai-mcp daemon restart` writes it again; turns sealed to it meanwhile are lost";
+        found.add("spool key", &public, "it is not the public key of this store", next);
+    }
+    let Ok(key) = OpeningKey::from_bytes(&keys.secret) else { return };
+    let entries = fs::read_dir(home.spool()).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if !name.starts_with('.') && name.ends_with(".jsonl") {
+            check_spool_file(&path, &key, found);
+        }
+    }
+}
+
+fn check_spool_file(path: &Path, key: &OpeningKey, found: &mut Integrity) {
+    const NEXT: &str = "the daemon sets the line aside and stores the others; \
+                        `iai-mcp import` reads the transcript again";
+    // Drained since it was listed.
+    let Ok(file) = File::open(path) else { return };
+    let mut reader = SpoolReader::new(BufReader::new(file), Some(key));
+    loop {
+        match reader.next_item() {
+            Ok(None) => return,
+            Ok(Some(SpoolItem::Header(_))) => {}
+            Ok(Some(SpoolItem::Event(_))) => found.n_spooled += 1,
+            Ok(Some(SpoolItem::Bad { line, reason, .. })) => {
+                found.add("spool", path, format!("line {line}: {reason}"), NEXT);
+            }
+            Ok(Some(SpoolItem::Newer { version })) => {
+                let detail = format!("it says version {version}, which this program does not know");
+                return found.add("spool", path, detail, "update the program");
+            }
+            Ok(Some(SpoolItem::ForeignSeal)) => {
+                let detail = "it is sealed to another store, or its first line was changed";
+                return found.add("spool", path, detail, NEXT);
+            }
+            Err(error) => return found.add("spool", path, error.to_string(), NEXT),
+        }
+    }
+}

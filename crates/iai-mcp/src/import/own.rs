@@ -1,0 +1,42 @@
+//! Our own exports: the daemon reads the file itself, piece by piece, so that a memory may be
+//! larger than a message.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::SharedTally;
+use crate::client::Client;
+use crate::fields::Fields as _;
+
+/// Has the daemon take a whole file.
+pub(super) fn take(client: &Client, path: &Path, tally: &SharedTally) -> anyhow::Result<()> {
+    let file = std::path::absolute(path)?;
+    let (mut offset, mut n_lines, mut is_ended) = (0_u64, 0_u64, false);
+    loop {
+        let told = client.call_daemon("export_take", &json!({"file": file, "offset": offset}))?;
+        let count = |name: &str| told.at(name).as_u64().unwrap_or(0);
+        let problems = told.at("problems").as_array().into_iter().flatten();
+        for problem in problems {
+            let line = n_lines + problem.get(0).and_then(|n| n.as_u64()).unwrap_or(0) + 1;
+            let why = problem.get(1).and_then(|why| why.as_str()).unwrap_or_default();
+            tally.add_problem(format!("{}:{line}: {why}", path.display()));
+        }
+        tally.with(|tally| {
+            tally.n_found += count("stored") + count("known");
+            tally.n_stored += count("stored");
+            tally.n_known += count("known");
+        });
+        n_lines += count("lines");
+        is_ended |= told.at("is_ended") == true;
+        let next = count("next");
+        if next <= offset {
+            break;
+        }
+        offset = next;
+    }
+    if !is_ended {
+        tally.add_problem(format!("{}: its last line is missing; it was cut off", path.display()));
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Checks the write-ahead log byte by byte.
+//!
+//! SQLite takes a log up to the first frame that does not fit and forgets the rest without a word:
+//! right after a crash, wrong when a byte rotted in the middle. Here the rest is looked at too.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::Duration;
+
+use crate::error::{Result, StoreError};
+use crate::exchange;
+
+const HEADER_BYTES: usize = 32;
+const FRAME_HEADER_BYTES: usize = 24;
+const MAGIC: u32 = 0x377f_0682;
+const VERSION: u32 = 3_007_000;
+const PAGE_BYTES_MAX: u32 = 65536;
+/// A writer may be in the middle of a frame; looked at again, that frame is whole.
+const LOOKS_MAX: u32 = 4;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// Returns what is wrong with the log beside a database, if anything is.
+pub(super) fn damage(database: &Path) -> Result<Option<String>> {
+    let path = exchange::beside(database, "-wal");
+    let mut found = None;
+    for look in 0..LOOKS_MAX {
+        found = look_at(&path).map_err(|e| StoreError::io("reading the log", &path, e))?;
+        if found.is_none() {
+            break;
+        }
+        if look + 1 < LOOKS_MAX {
+            std::thread::park_timeout(BETWEEN_LOOKS);
+        }
+    }
+    Ok(found)
+}
+
+fn look_at(path: &Path) -> io::Result<Option<String>> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let n_file = file.metadata()?.len();
+    let Some(header) = read_array::<HEADER_BYTES>(&mut file)? else { return Ok(None) };
+    let Some(log) = Log::of(&header) else {
+        // A log without a whole frame holds nothing that was ever promised.
+        let has_frame = n_file > (HEADER_BYTES + FRAME_HEADER_BYTES) as u64;
+        return Ok(has_frame.then(|| "its header (bytes 0 to 31) was changed".to_owned()));
+    };
+    log.walk(&mut file)
+}
+
+/// What the header says about the frames.
+struct Log {
+    is_big_endian: bool,
+    page_bytes: usize,
+    salts: [u8; 8],
+    checksum: (u32, u32),
+}
+
+impl Log {
+    fn of(header: &[u8; HEADER_BYTES]) -> Option<Self> {
+        let magic = number(header, 0);
+        let is_big_endian = magic & 1 == 1;
+        let page_bytes = number(header, 8);
+        let checksum = summed((0, 0), header.get(..24)?, is_big_endian);
+        let is_sound = magic & !1 == MAGIC
+            && number(header, 4) == VERSION
+            && page_bytes.is_power_of_two()
+            && (512..=PAGE_BYTES_MAX).contains(&page_bytes)
+            && checksum == (number(header, 24), number(header, 28));
+        let salts = *header.get(16..)?.first_chunk()?;
+        let page_bytes = usize::try_from(page_bytes).ok()?;
+        is_sound.then_some(Self { is_big_endian, page_bytes, salts, checksum })
+    }
+
+    /// Follows the chain of checksums; where it breaks, looks whether a commit stands behind it.
+    fn walk(&self, file: &mut File) -> io::Result<Option<String>> {
+        let mut sum = self.checksum;
+        let mut broken: Option<u64> = None;
+        let mut page = vec![0; self.page_bytes];
+        for frame in 0_u64.. {
+            let Some(header) = read_array::<FRAME_HEADER_BYTES>(file)? else { break };
+            if file.read_exact(&mut page).is_err() {
+                break;
+            }
+            let is_current = header.get(8..16) == Some(&self.salts);
+            if broken.is_none() {
+                let next = summed(sum, header.get(..8).unwrap_or_default(), self.is_big_endian);
+                let next = summed(next, &page, self.is_big_endian);
+                if is_current && next == (number(&header, 16), number(&header, 20)) {
+                    sum = next;
+                    continue;
+                }
+                broken = Some(frame);
+            }
+            let is_commit = number(&header, 4) != 0;
+            if let Some(first) = broken.filter(|_| is_current && is_commit) {
+                return Ok(Some(self.told(first, frame)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn told(&self, first: u64, commit: u64) -> String {
+        let frame_bytes = (FRAME_HEADER_BYTES + self.page_bytes) as u64;
+        let at = first.saturating_mul(frame_bytes).saturating_add(HEADER_BYTES as u64);
+        format!(
+            "frame {first} (from byte {at}) was changed, and what was committed with frame \
+             {commit} cannot be read"
+        )
+    }
+}
+
+/// The checksum of SQLite's log over pairs of 32-bit numbers.
+fn summed(start: (u32, u32), bytes: &[u8], is_big_endian: bool) -> (u32, u32) {
+    let (mut first, mut second) = start;
+    for pair in bytes.chunks_exact(8) {
+        let word = |at: usize| {
+            let big = number(pair, at);
+            if is_big_endian { big } else { big.swap_bytes() }
+        };
+        first = first.wrapping_add(word(0)).wrapping_add(second);
+        second = second.wrapping_add(word(4)).wrapping_add(first);
+    }
+    (first, second)
+}
+
+/// SQLite writes its numbers with the highest byte first.
+fn number(bytes: &[u8], at: usize) -> u32 {
+    let four = bytes.get(at..).and_then(|rest| rest.first_chunk::<4>());
+    four.map_or(0, |four| u32::from_le_bytes(*four).swap_bytes())
+}
+
+fn read_array<const N: usize>(file: &mut File) -> io::Result<Option<[u8; N]>> {
+    let mut bytes = [0; N];
+    match file.read_exact(&mut bytes) {
+        Ok(()) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            file.seek(SeekFrom::End(0))?;
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
