@@ -4,6 +4,7 @@ mod attributes;
 mod chosen;
 mod disputes;
 mod filter;
+mod forgotten;
 mod ledger;
 mod links;
 mod memories;
@@ -28,6 +29,7 @@ pub use chosen::Column;
 #[cfg(test)]
 pub(crate) use chosen::chosen_sql;
 pub(crate) use filter::Clause;
+pub(crate) use forgotten::mark_key;
 pub(crate) use memories::{memories_from, memory_of};
 
 /// A connection that reads; each question sees the store as it was when it was asked.

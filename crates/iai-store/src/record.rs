@@ -3,6 +3,7 @@
 pub(crate) mod attribute;
 pub(crate) mod dispute;
 pub(crate) mod embedding;
+pub(crate) mod forgotten;
 pub(crate) mod id;
 pub(crate) mod ledger;
 pub(crate) mod link;
@@ -18,6 +19,7 @@ pub use attribute::{
 };
 pub use dispute::{Difference, Dispute, NewDispute, Settlement};
 pub use embedding::{Model, ModelNumber, ModelState, NewModel, Part, Pooling};
+pub use forgotten::{ForgetReason, ForgetReceipt, ForgetSelection, GoneNames, Selected};
 pub use id::{EventId, MemoryId, Position, TurnIdentity};
 pub use ledger::{
     Counts, Event, EventFilter, NewEvent, NewSetAside, Receipt, ReceiptState, SetAside, Severity,

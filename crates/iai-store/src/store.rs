@@ -185,6 +185,13 @@ impl Store {
         self.reader.check(depth)
     }
 
+    /// Returns every page of the database as it is stored, free ones too, decrypted.
+    #[cfg(feature = "raw-pages")]
+    pub fn raw_pages(&mut self) -> Result<Vec<u8>> {
+        let pages = self.reader.connection.serialize("main").map(|pages| pages.to_vec());
+        pages.map_err(|e| self.failed("reading every page", e))
+    }
+
     fn in_transaction(
         &mut self,
         doing: &'static str,

@@ -9,6 +9,7 @@
 mod creation;
 mod disputes;
 mod fixture;
+mod forgetting;
 mod keys;
 mod ledger;
 mod links;
