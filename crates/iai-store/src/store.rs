@@ -116,6 +116,23 @@ impl Store {
         if busy { Err(StoreError::Busy) } else { Ok(()) }
     }
 
+    /// Writes the whole database anew, so that nothing deleted is in any page of it, and empties
+    /// the log. Readers go on meanwhile; whoever writes waits.
+    ///
+    /// `secure_delete` alone does not do: SQLite moves rows from page to page as a tree grows, and
+    /// what stood in a page before stays in its unused middle.
+    pub fn rewrite(&mut self) -> Result<()> {
+        // In memory, the copy would be as large as the store; the file it goes to is encrypted by
+        // the same key and has no name.
+        let rewritten = self.reader.run("writing the database anew", |c| {
+            c.execute_batch("PRAGMA temp_store = FILE; VACUUM;")
+        });
+        self.reader
+            .run("writing the database anew", |c| c.execute_batch("PRAGMA temp_store = MEMORY;"))?;
+        rewritten?;
+        self.checkpoint()
+    }
+
     /// Moves what it can from the write-ahead log into the database, and waits for nobody.
     pub fn checkpoint_gently(&self) -> Result<()> {
         self.reader.run("moving the write-ahead log", |c| {

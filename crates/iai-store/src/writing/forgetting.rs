@@ -14,7 +14,7 @@ use crate::error::{Result, StoreError};
 use crate::reader::{mark_key, sql_limit};
 use crate::record::forgotten::{Mark, MarkKey};
 use crate::record::memory::Millis;
-use crate::record::{ForgetReason, GoneNames, MemoryId, MemoryNumber, Role};
+use crate::record::{ForgetReason, MemoryId, MemoryNumber, Role};
 
 /// A memory on its way out: what its marks and the traces it left are known by.
 struct Leaving {
@@ -114,11 +114,9 @@ impl Writing<'_> {
         self.forget(&numbers)
     }
 
-    /// Ends a receipt: drops every name nothing stored has any more, and seals the receipt, or
-    /// drops it when it was only a check's.
-    pub fn finish_forgetting(&self, receipt: u64, gone: &GoneNames, now: Timestamp) -> Result<()> {
+    /// Seals a receipt of which nothing is left to do, or drops it when it was only a check's.
+    pub fn finish_forgetting(&self, receipt: u64, now: Timestamp) -> Result<()> {
         let number = held("receipt", receipt)?;
-        self.drop_names(gone)?;
         let known = self.reader.forget_receipt(receipt)?;
         let known = known.ok_or_else(|| StoreError::refused("receipt", "there is none like it"))?;
         if known.reason == ForgetReason::Check {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use iai_store::{
-    CheckDepth, ForgetReason, ForgetSelection, GoneNames, Inserted, Link, LinkKind, MemoryId,
-    MemoryNumber, NewEvent, NewMemory, NewSetAside, Selected, Store, Topic,
+    CheckDepth, ForgetReason, ForgetSelection, Inserted, Link, LinkKind, MemoryId, MemoryNumber,
+    NewEvent, NewMemory, NewSetAside, Selected, Store, Topic,
 };
 use serde_json::json;
 
@@ -20,7 +20,9 @@ fn forget(store: &mut Store, selection: &ForgetSelection, limit: usize) -> u64 {
         .unwrap();
     while !store.write(|w| w.forget_some(receipt, limit)).unwrap().is_empty() {}
     let gone = store.read().gone_names().unwrap();
-    store.write(|w| w.finish_forgetting(receipt, &gone, at(6000))).unwrap();
+    store.write(|w| w.drop_names(&gone)).unwrap();
+    store.rewrite().unwrap();
+    store.write(|w| w.finish_forgetting(receipt, at(6000))).unwrap();
     store.checkpoint().unwrap();
     receipt
 }
@@ -216,7 +218,7 @@ fn a_kill_between_two_parts_costs_nothing_and_is_told() {
     let problems = store.read().check_forgotten().unwrap().problems;
     assert!(problems[0].detail.contains("receipt 1 is not finished"), "{problems:?}");
     while !store.write(|w| w.forget_some(receipt, 2)).unwrap().is_empty() {}
-    store.write(|w| w.finish_forgetting(receipt, &GoneNames::default(), at(9))).unwrap();
+    store.write(|w| w.finish_forgetting(receipt, at(9))).unwrap();
     let receipts = store.read().forget_receipts(10).unwrap();
     assert_eq!((receipts[0].n_memories, receipts[0].selection.as_str()), (5, "match"));
     check_sound(&store);
@@ -232,7 +234,7 @@ fn a_checks_receipt_is_not_kept() {
         .write(|w| w.begin_forgetting(&chosen, "session", ForgetReason::Check, at(0)))
         .unwrap();
     store.write(|w| w.forget_some(receipt, 10)).unwrap();
-    store.write(|w| w.finish_forgetting(receipt, &GoneNames::default(), at(1))).unwrap();
+    store.write(|w| w.finish_forgetting(receipt, at(1))).unwrap();
     assert_eq!(store.read().forget_receipts(10).unwrap(), []);
     assert!(matches!(
         store.write(|w| w.insert(&turn("s", 1, "a canary"), at(2))).unwrap(),

@@ -31,8 +31,8 @@ impl Writing<'_> {
         })
     }
 
-    /// Drops the rows of names that no memory has.
-    pub(super) fn drop_names(&self, gone: &GoneNames) -> Result<()> {
+    /// Drops the rows of names that no memory has; [`crate::Reader::gone_names`] says which.
+    pub fn drop_names(&self, gone: &GoneNames) -> Result<()> {
         let places = self.reader.run("dropping names nobody has", |c| {
             for session in &gone.sessions {
                 drop_session(c, session)?;
