@@ -7,6 +7,7 @@ mod crypto;
 mod daemon;
 mod doctor;
 mod editor;
+mod forget;
 mod identity;
 mod import;
 mod maintenance;
@@ -65,6 +66,8 @@ enum Command {
         /// The memory's id, or its first characters
         id: String,
     },
+    /// Forget memories for good: shows what would go, and does it only with `--yes`
+    Forget(forget::ForgetArguments),
     /// Say who you are: sessions begin with it
     #[command(subcommand)]
     Identity(identity::IdentityCommand),
@@ -195,6 +198,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::BankRecall(arguments) => memories::bank_recall(&client(), &arguments, output),
         Command::Pin(arguments) => pins::pin(&client(), &arguments, output),
         Command::Unpin { id } => pins::unpin(&client(), &id, output),
+        Command::Forget(arguments) => forget::run(&client(), &arguments, output),
         Command::Identity(command) => identity::run(&command, &client(), settings, output),
         Command::Daemon(command) => daemon::run(command, settings, output),
         Command::Maintenance(command) => maintenance::run(command, &client(), output),

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{MemoryError, Result};
+use crate::forgetting::ForgetRoom;
 use crate::index::IndexRoom;
 use crate::meaning::MeaningRoom;
 use crate::organise::OrganiseRoom;
@@ -24,6 +25,7 @@ pub struct MemoryEngine {
     /// `None` when the store was opened only for reading.
     writer: Option<Mutex<Store>>,
     readers: Mutex<Vec<Reader>>,
+    pub(crate) forgetting: ForgetRoom,
     pub(crate) index: IndexRoom,
     pub(crate) meaning: MeaningRoom,
     pub(crate) organise: OrganiseRoom,
@@ -67,6 +69,7 @@ impl MemoryEngine {
         Self {
             writer,
             readers: Mutex::new(readers),
+            forgetting: ForgetRoom::default(),
             index,
             meaning: MeaningRoom::default(),
             organise: OrganiseRoom::default(),

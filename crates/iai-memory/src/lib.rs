@@ -10,6 +10,7 @@ mod engine;
 mod episodes;
 mod error;
 mod events;
+mod forgetting;
 mod formality;
 mod index;
 mod ingest;
@@ -36,16 +37,19 @@ pub use engine::{MemoryEngine, Overview};
 pub use episodes::{Episode, EpisodesAnswer, EpisodesAsk};
 pub use error::MemoryError;
 pub use events::{EventsAnswer, EventsAsk};
+pub use forgetting::{
+    ForgetAsk, ForgetLine, ForgetPreview, ForgetProgress, ForgetSession, ForgetWork, ReceiptView,
+};
 pub use formality::Camouflaging;
 pub use iai_embed::{
     EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert as convert_model,
 };
 pub use iai_store::{
-    CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMemory,
-    PinReach, Receipt, ReceiptState, Role, StoreError, StorePaths, Tier, create_key_file,
-    key_status,
+    CheckDepth, CheckReport, Created, ForgetReason, GoneNames, KeyOrigin, KeySource, KeyStatus,
+    MemoryId, NewMemory, PinReach, Receipt, ReceiptState, Role, StoreError, StorePaths, Tier,
+    create_key_file, key_status,
 };
-pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
+pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, MissingTurns, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};
 pub use organise::{
     Asking, ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience, QuietWindow,

@@ -2,11 +2,14 @@
 //!
 //! Knows neither sockets nor threads, so that a client may use it read-only while no daemon runs.
 
+mod forgetting;
 mod looking;
 mod organised;
 mod parameters;
 mod standing;
 pub(super) mod turns;
+
+pub(super) use forgetting::{forget_ask, progress};
 
 use iai_memory::{
     CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, ShelfFilter,
@@ -108,6 +111,10 @@ pub(crate) fn answer(
         "curiosity_pending" => organised::questions(engine, &given, now),
         "schema_list" => organised::patterns(engine, &given),
         "topics_list" => organised::topics(engine, &given),
+        "forget_preview" => reply(engine.forget_preview(&forgetting::ask_of(&given)?)),
+        "forget_status" => forgetting::status(engine, &given),
+        "forget_receipts" => forgetting::receipts(engine, &given),
+        "forget_check" => forgetting::check(engine),
         "camouflaging_status" => looking::camouflaging(engine, &given),
         _ => Err(Failure::new(code::UNKNOWN_METHOD, format!("unknown method '{method}'"))),
     }
@@ -120,6 +127,8 @@ pub(crate) fn is_write(method: &str) -> bool {
         "memory_capture"
             | "memory_consolidate"
             | "memory_contradict"
+            | "memory_forget"
+            | "memory_forget_asked"
             | "memory_reinforce"
             | "memory_pin"
             | "memory_unpin"
