@@ -27,7 +27,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::client::Client;
 use crate::exit::Exit;
-use crate::mcp::HostSession;
+use crate::mcp::{Forgetting, HostSession};
 use crate::settings::Settings;
 use output::Output;
 
@@ -244,7 +244,11 @@ fn host_session(settings: &Settings) -> anyhow::Result<HostSession> {
     };
     let cwd = crate::capture::current_folder();
     let project = crate::capture::project_of(std::path::Path::new(&cwd));
-    Ok(HostSession { id, cwd, project })
+    let forgetting = match settings.allow_forget_tool {
+        true => Forgetting::Allowed,
+        false => Forgetting::Refused,
+    };
+    Ok(HostSession { id, cwd, project, forgetting })
 }
 
 /// Returns the project of the folder the user stands in, or the one they named.

@@ -324,3 +324,6 @@ fn receipt_view(receipt: ForgetReceipt) -> ReceiptView {
         digest: receipt.digest.map(hex),
     }
 }
+
+#[cfg(test)]
+mod tests;
