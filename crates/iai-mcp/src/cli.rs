@@ -15,6 +15,7 @@ mod memories;
 mod model;
 mod output;
 mod pins;
+mod scan;
 mod session_start;
 mod spool;
 mod status;
@@ -118,8 +119,10 @@ enum Command {
         #[arg(long, default_value = "claude")]
         host: String,
     },
-    /// Look for what is wrong and say what to do
-    Doctor,
+    /// Look for what is wrong and say what to do; exits 0, 1 with warnings, 2 with failures
+    Doctor(doctor::DoctorArguments),
+    /// Look for secrets in what is stored already
+    Scan(scan::ScanArguments),
     /// Measure this program, in throw-away homes
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -224,7 +227,8 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         // Taken before the parser; here only so that `--help` knows of it.
         Command::Hook { .. } => Ok(ExitCode::SUCCESS),
         Command::Bench(command) => bench::run(&command, settings, output),
-        Command::Doctor => doctor::run(settings, output),
+        Command::Doctor(arguments) => doctor::run(&arguments, settings, output),
+        Command::Scan(arguments) => scan::run(&client(), &arguments, output),
         Command::Mcp => {
             crate::mcp::serve(client(), host_session(settings)?)?;
             Ok(ExitCode::SUCCESS)

@@ -12,6 +12,7 @@ mod listen;
 mod models;
 mod opening;
 mod organiser;
+mod scanning;
 mod singleton;
 mod watch;
 mod workers;
@@ -43,6 +44,7 @@ use workers::Workers;
 
 pub(crate) use listen::ListenError;
 pub(crate) use opening::{key_source, store_paths};
+pub(crate) use singleton::is_nobody_the_daemon;
 
 /// Events on their way to the loop; a full queue makes their senders wait a moment.
 const EVENTS_MAX: usize = 1024;
@@ -250,6 +252,8 @@ fn answerer(
         }
         "spool_drain" => drain_named(&*store.wait()?, &face, &call.params),
         "memory_forget" => forgetting::forget(&*store.wait()?, &face, &call.params),
+        "secrets_scan" => scanning::scan(&*store.wait()?, &secrets, &call.params),
+        "secrets_fix" => scanning::fix(&*store.wait()?, &face, &secrets, &call.params),
         "memory_forget_asked" => forgetting::forget_asked(&*store.wait()?, &face, &call.params),
         "model_use" => {
             let name = call.params.get("name").and_then(Value::as_str).unwrap_or_default();

@@ -49,6 +49,8 @@ pub struct Overview {
     pub projects: u64,
     /// How many spool lines could not be understood and are kept as evidence.
     pub set_aside: u64,
+    /// When the latest turn was stored.
+    pub last_captured_at: Option<String>,
 }
 
 impl MemoryEngine {
@@ -95,6 +97,7 @@ impl MemoryEngine {
                 sessions: counts.sessions,
                 projects: counts.projects,
                 set_aside: counts.set_aside,
+                last_captured_at: reader.last_stored_at()?.map(|at| at.to_string()),
             })
         })
     }

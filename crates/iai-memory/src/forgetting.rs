@@ -5,6 +5,7 @@
 //! meanwhile and a kill costs nothing: the next start goes on.
 
 mod preview;
+mod replacing;
 mod words;
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,6 +22,7 @@ use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::projects::places_of;
 pub use preview::{ForgetLine, ForgetPreview, ForgetSession};
+pub use replacing::{Replacement, StoredText};
 use words::ForgottenWords;
 
 /// Memories forgotten in one transaction: taking words out of a segment is dear, however few.

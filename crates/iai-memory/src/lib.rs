@@ -39,6 +39,7 @@ pub use error::MemoryError;
 pub use events::{EventsAnswer, EventsAsk};
 pub use forgetting::{
     ForgetAsk, ForgetLine, ForgetPreview, ForgetProgress, ForgetSession, ForgetWork, ReceiptView,
+    Replacement, StoredText,
 };
 pub use formality::Camouflaging;
 pub use iai_embed::{

@@ -64,6 +64,18 @@ pub(crate) fn without_secrets<'a>(text: &'a str, policy: &SecretPolicy) -> Cow<'
     Cow::Owned(kept)
 }
 
+/// Names the secrets of a text by their kinds and marks; what the user allowed is none. Looks also
+/// where the user wants no marks made.
+pub(crate) fn secret_marks(text: &str, policy: &SecretPolicy) -> Vec<(&'static str, String)> {
+    let marked = secrets_in(text).into_iter().filter_map(|found| {
+        let secret = text.get(found.range)?;
+        let mark = mark(found.kind, secret);
+        let is_allowed = policy.allowed.iter().any(|one| *one == secret || *one == mark);
+        (!is_allowed).then_some((found.kind, mark))
+    });
+    marked.collect()
+}
+
 /// Finds secrets, in order, none inside another.
 pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
     let bytes = text.as_bytes();

@@ -137,13 +137,23 @@ fn begin(
     // Before the store is told: once that is done, nobody knows the wishes any more.
     let n_waiting = opened.drainer.forget_waiting(ask).map_err(failed)?;
     let receipt = opened.engine.begin_forgetting(ask, reason, seal, clock::now())?;
-    opened.forgetter.go_on().map_err(failed)?;
+    go_on(opened)?;
     let mut told = handlers::progress(&opened.engine, receipt)?;
     told.set("waiting_forgotten", n_waiting);
+    show_counts(opened, face);
+    Ok(told)
+}
+
+/// Has what was begun done.
+pub(super) fn go_on(opened: &Opened) -> Result<(), Failure> {
+    opened.forgetter.go_on().map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))
+}
+
+/// Shows what the store holds now.
+pub(super) fn show_counts(opened: &Opened, face: &Face) {
     if let Ok(overview) = opened.engine.overview() {
         face.show_store(overview.memories, overview.set_aside);
     }
-    Ok(told)
 }
 
 /// What is on its way in is stored first, so that it is found and forgotten like the rest.

@@ -57,6 +57,19 @@ impl Reader {
         })
     }
 
+    /// Returns when the memory with the highest number was stored; what this program wrote itself
+    /// aside.
+    pub fn last_stored_at(&self) -> Result<Option<jiff::Timestamp>> {
+        self.run("looking for the latest capture", |c| {
+            c.prepare_cached(
+                "SELECT m.stored_at_ms FROM memory m JOIN session s ON s.number = m.session
+                  WHERE s.host <> 'iai-mcp' ORDER BY m.number DESC LIMIT 1",
+            )?
+            .query_row([], |row| row.get::<_, Millis>(0).map(|at| at.0))
+            .optional()
+        })
+    }
+
     /// Returns the newest receipts.
     pub fn forget_receipts(&self, limit: usize) -> Result<Vec<ForgetReceipt>> {
         self.run("reading receipts", |c| {

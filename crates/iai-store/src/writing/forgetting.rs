@@ -4,6 +4,7 @@
 //! bounded size: a kill between two of them costs nothing, and readers go on meanwhile.
 
 mod chains;
+mod replacing;
 mod traces;
 
 use jiff::Timestamp;

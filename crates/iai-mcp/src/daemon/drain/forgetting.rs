@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use anyhow::Context as _;
-use iai_memory::ForgetAsk;
+use iai_memory::{ForgetAsk, NewMemory};
 use iai_wire::{SpoolEvent, SpoolHeader, SpoolItem, SpoolReader};
 
 use super::turns::Append;
@@ -35,6 +35,16 @@ impl Drainer {
                 .with_context(|| format!("forgetting in {}", path.display()))?;
         }
         Ok(n_forgotten)
+    }
+
+    /// Returns what waits or was set aside in the spool, file by file, as far as it can be read.
+    pub(in crate::daemon) fn waiting_turns(&self) -> Vec<(String, Vec<NewMemory>)> {
+        let files = self.spool_files().unwrap_or_default();
+        let read = files.iter().filter_map(|path| {
+            let name = path.file_name()?.to_str()?;
+            Some((name.to_owned(), self.read_turns(&self.folder, name).ok()?))
+        });
+        read.collect()
     }
 
     fn spool_files(&self) -> io::Result<Vec<PathBuf>> {

@@ -44,7 +44,7 @@ impl Writing<'_> {
     }
 
     /// Sets until when memories held by the corrections they have now.
-    fn end_again(&self, numbers: &[MemoryNumber]) -> Result<()> {
+    pub(super) fn end_again(&self, numbers: &[MemoryNumber]) -> Result<()> {
         let ends = self.reader.run("ending what was corrected", |c| {
             let mut end = c.prepare_cached(END)?;
             let ended = numbers.iter().map(|number| {
