@@ -64,5 +64,5 @@ pub use recall::{
 };
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};
-pub use standing::PinAnswer;
+pub use standing::{Consent, PinAnswer};
 pub use topology::{TopicView, Topology};

@@ -120,7 +120,7 @@ fn wishes_are_needed_and_narrow_each_other() {
     sandbox.capture("b", &sandbox.transcript("b.jsonl", &["sea two", "hill two"]));
     sandbox.settled(4);
     let refused = sandbox.run(&["forget"]);
-    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("say what to forget"), "{}", stderr(&refused));
     let preview = sandbox.json(&["--json", "forget", "--session", "a", "--match", "SEA"]);
     assert_eq!((&preview["count"], &preview["dry_run"]), (&json!(1), &json!(true)));

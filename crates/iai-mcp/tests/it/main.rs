@@ -19,6 +19,7 @@ mod consolidation;
 mod corrections;
 mod crash;
 mod daemon;
+mod doctor;
 mod forgetting;
 mod founding;
 mod history;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iai_store::{CheckDepth, ForgetReason, GoneNames};
+use iai_store::CheckDepth;
 
 use super::*;
 use crate::recall::RecallAsk;
