@@ -1,7 +1,5 @@
 //! What is forgotten is gone from answers and from every page, whatever was made of it.
 
-use std::time::Duration;
-
 use iai_store::CheckDepth;
 
 use super::*;

@@ -61,17 +61,17 @@ fn tell(store: &mut Store, round: u64, state: &mut u64) -> (Vec<String>, Vec<Str
         let is_kept = !draw(state).is_multiple_of(3);
         let fate = if is_kept { "kept" } else { "gone" };
         let word = format!("canary{fate}{round}x{n}x{}", draw(state));
-        let filling = "so much else was said ".repeat(draw(state) as usize % 90);
+        let filling = "so much else was said ".repeat(usize::try_from(draw(state) % 90).unwrap());
         let mut new = turn(&format!("{word}-s"), n, &format!("{filling} {word} {filling}"));
         new.cue = Some(format!("{word}-cue"));
         new.project = Some(format!("/work/{word}-p"));
         new.provenance = json!({"branch": format!("{word}-b")});
         insert(store, &new);
         if is_kept {
-            kept.push(word)
+            kept.push(word);
         } else {
-            gone.push(word)
-        };
+            gone.push(word);
+        }
     }
     (gone, kept)
 }
