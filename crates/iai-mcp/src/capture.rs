@@ -21,7 +21,7 @@ use jiff::Timestamp;
 
 pub(crate) use deliver::{Delivery, deliver, nudge_daemon, write_for_checking};
 pub(crate) use project::project_of;
-pub(crate) use secrets::SecretPolicy;
+pub(crate) use secrets::{SecretPolicy, secret_marks, without_secrets};
 pub(crate) use transcript::{
     Budget, Flow, Pass, Placed, Settled, Transcript, each_turn, read_transcript,
 };

@@ -9,6 +9,7 @@ mod daemon;
 mod doctor;
 mod editor;
 mod export;
+mod forget;
 mod identity;
 mod import;
 mod maintenance;
@@ -16,6 +17,7 @@ mod memories;
 mod model;
 mod output;
 mod pins;
+mod scan;
 mod session_start;
 mod spool;
 mod status;
@@ -29,7 +31,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::client::Client;
 use crate::exit::Exit;
-use crate::mcp::HostSession;
+use crate::mcp::{Forgetting, HostSession};
 use crate::settings::Settings;
 use output::Output;
 
@@ -68,6 +70,8 @@ enum Command {
         /// The memory's id, or its first characters
         id: String,
     },
+    /// Forget memories for good: shows what would go, and does it only with `--yes`
+    Forget(forget::ForgetArguments),
     /// Say who you are: sessions begin with it
     #[command(subcommand)]
     Identity(identity::IdentityCommand),
@@ -124,8 +128,10 @@ enum Command {
         #[arg(long, default_value = "claude")]
         host: String,
     },
-    /// Look for what is wrong and say what to do
-    Doctor,
+    /// Look for what is wrong and say what to do; exits 0, 1 with warnings, 2 with failures
+    Doctor(doctor::DoctorArguments),
+    /// Look for secrets in what is stored already
+    Scan(scan::ScanArguments),
     /// Measure this program, in throw-away homes
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -204,6 +210,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::BankRecall(arguments) => memories::bank_recall(&client(), &arguments, output),
         Command::Pin(arguments) => pins::pin(&client(), &arguments, output),
         Command::Unpin { id } => pins::unpin(&client(), &id, output),
+        Command::Forget(arguments) => forget::run(&client(), &arguments, output),
         Command::Identity(command) => identity::run(&command, &client(), settings, output),
         Command::Daemon(command) => daemon::run(command, settings, output),
         Command::Maintenance(command) => maintenance::run(command, &client(), output),
@@ -232,7 +239,8 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         // Taken before the parser; here only so that `--help` knows of it.
         Command::Hook { .. } => Ok(ExitCode::SUCCESS),
         Command::Bench(command) => bench::run(&command, settings, output),
-        Command::Doctor => doctor::run(settings, output),
+        Command::Doctor(arguments) => doctor::run(&arguments, settings, output),
+        Command::Scan(arguments) => scan::run(&client(), &arguments, output),
         Command::Mcp => {
             crate::mcp::serve(client(), host_session(settings)?)?;
             Ok(ExitCode::SUCCESS)
@@ -252,7 +260,11 @@ fn host_session(settings: &Settings) -> anyhow::Result<HostSession> {
     };
     let cwd = crate::capture::current_folder();
     let project = crate::capture::project_of(std::path::Path::new(&cwd));
-    Ok(HostSession { id, cwd, project })
+    let forgetting = match settings.allow_forget_tool {
+        true => Forgetting::Allowed,
+        false => Forgetting::Refused,
+    };
+    Ok(HostSession { id, cwd, project, forgetting })
 }
 
 /// Returns the project of the folder the user stands in, or the one they named.

@@ -3,6 +3,7 @@
 mod connections;
 mod drain;
 mod face;
+mod forgetting;
 pub(crate) mod handlers;
 #[cfg(target_os = "macos")]
 mod launchd;
@@ -11,6 +12,7 @@ mod listen;
 mod models;
 mod opening;
 mod organiser;
+mod scanning;
 mod singleton;
 mod watch;
 mod workers;
@@ -42,6 +44,7 @@ use workers::Workers;
 
 pub(crate) use listen::ListenError;
 pub(crate) use opening::{key_source, store_paths};
+pub(crate) use singleton::is_nobody_the_daemon;
 
 /// Events on their way to the loop; a full queue makes their senders wait a moment.
 const EVENTS_MAX: usize = 1024;
@@ -248,6 +251,10 @@ fn answerer(
             Ok(json!({"ok": true}))
         }
         "spool_drain" => drain_named(&*store.wait()?, &face, &call.params),
+        "memory_forget" => forgetting::forget(&*store.wait()?, &face, &call.params),
+        "secrets_scan" => scanning::scan(&*store.wait()?, &secrets, &call.params),
+        "secrets_fix" => scanning::fix(&*store.wait()?, &face, &secrets, &call.params),
+        "memory_forget_asked" => forgetting::forget_asked(&*store.wait()?, &face, &call.params),
         "model_use" => {
             let name = call.params.get("name").and_then(Value::as_str).unwrap_or_default();
             store.wait()?.models.use_model(name)
@@ -290,7 +297,8 @@ fn drain_named(opened: &Opened, face: &Face, params: &Value) -> Result<Value, Fa
 fn check_file(opened: &Opened, home: &Home, params: &Value) -> Result<Value, Failure> {
     let turns = opened.drainer.read_turns(&home.capture_state(), spool_name(params)?);
     let turns = turns.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
-    Ok(json!({"missing": opened.engine.missing_turns(&turns)?}))
+    let found = opened.engine.missing_turns(&turns)?;
+    Ok(json!({"missing": found.missing, "forgotten": found.n_forgotten}))
 }
 
 /// A name comes from outside: it must not lead out of the spool.

@@ -97,6 +97,11 @@ impl Home {
         self.root.join("install-ledger.json")
     }
 
+    /// What the doctor moved away because it was dead.
+    pub(crate) fn aside(&self) -> PathBuf {
+        self.root.join("aside")
+    }
+
     pub(crate) fn logs(&self) -> PathBuf {
         self.root.join("logs")
     }

@@ -42,6 +42,8 @@ pub(crate) struct Tally {
     pub(crate) n_found: u64,
     pub(crate) n_stored: u64,
     pub(crate) n_known: u64,
+    /// Forgotten on purpose; neither stored nor missing.
+    pub(crate) n_forgotten: u64,
     /// Set aside or missing, each with its reason.
     pub(crate) n_problems: u64,
     pub(crate) problems: Vec<String>,

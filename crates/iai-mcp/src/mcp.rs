@@ -20,6 +20,7 @@ mod schema_check;
 use anyhow::Context;
 
 use crate::client::Client;
+pub(crate) use tools::Forgetting;
 
 /// The conversation of the host this process serves.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub(crate) struct HostSession {
     pub(crate) cwd: String,
     /// The project that folder belongs to.
     pub(crate) project: String,
+    /// Whether the user lets it forget.
+    pub(crate) forgetting: Forgetting,
 }
 
 /// Calls that may wait on the daemon at one time; later ones queue for a seat.

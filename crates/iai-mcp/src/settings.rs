@@ -44,6 +44,8 @@ pub(crate) struct Settings {
     pub(crate) switched_off: Vec<String>,
     /// What is done about secrets in the turns.
     pub(crate) secrets: SecretPolicy,
+    /// Offer the assistant a tool that forgets, behind a confirmation.
+    pub(crate) allow_forget_tool: bool,
     /// What is wrong with the config file. While something is, nothing is captured: it may be the
     /// very file that says what must not be.
     pub(crate) config_error: Option<String>,
@@ -54,6 +56,8 @@ pub(crate) struct Settings {
 struct Config {
     #[serde(default)]
     recall_on_prompt: bool,
+    #[serde(default)]
+    allow_forget_tool: bool,
     #[serde(default)]
     ignore: Vec<String>,
     #[serde(default)]
@@ -124,6 +128,7 @@ impl Settings {
             claude_folder: folder("CLAUDE_CONFIG_DIR"),
             codex_folder: folder("CODEX_HOME"),
             recall_on_prompt: config.recall_on_prompt,
+            allow_forget_tool: config.allow_forget_tool,
             switched_off: config.ignore,
             secrets: SecretPolicy {
                 is_off: config.secrets == Secrets::Keep,

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{MemoryError, Result};
+use crate::forgetting::ForgetRoom;
 use crate::index::IndexRoom;
 use crate::meaning::MeaningRoom;
 use crate::organise::OrganiseRoom;
@@ -24,6 +25,7 @@ pub struct MemoryEngine {
     /// `None` when the store was opened only for reading.
     writer: Option<Mutex<Store>>,
     readers: Mutex<Vec<Reader>>,
+    pub(crate) forgetting: ForgetRoom,
     pub(crate) index: IndexRoom,
     pub(crate) meaning: MeaningRoom,
     pub(crate) organise: OrganiseRoom,
@@ -47,6 +49,8 @@ pub struct Overview {
     pub projects: u64,
     /// How many spool lines could not be understood and are kept as evidence.
     pub set_aside: u64,
+    /// When the latest turn was stored.
+    pub last_captured_at: Option<String>,
 }
 
 impl MemoryEngine {
@@ -67,6 +71,7 @@ impl MemoryEngine {
         Self {
             writer,
             readers: Mutex::new(readers),
+            forgetting: ForgetRoom::default(),
             index,
             meaning: MeaningRoom::default(),
             organise: OrganiseRoom::default(),
@@ -92,6 +97,7 @@ impl MemoryEngine {
                 sessions: counts.sessions,
                 projects: counts.projects,
                 set_aside: counts.set_aside,
+                last_captured_at: reader.last_stored_at()?.map(|at| at.to_string()),
             })
         })
     }

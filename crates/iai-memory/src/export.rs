@@ -28,6 +28,8 @@ pub struct ImportTold {
     pub stored: u64,
     /// Memories that were there.
     pub known: u64,
+    /// Memories that were forgotten on purpose, and stay so.
+    pub forgotten: u64,
     /// Lines that could not be taken: which of the given ones, counted from 0, and why.
     pub problems: Vec<(usize, String)>,
     /// Whether the last line of an export was among them.
@@ -111,6 +113,7 @@ fn take(
             writing.import_memory(&memory.to_exported()?).map(|inserted| match inserted {
                 Inserted::New(_) => told.stored += 1,
                 Inserted::Known(_) => told.known += 1,
+                Inserted::Forgotten(_) => told.forgotten += 1,
             })
         }
         Line::Link { .. } | Line::LinkSession { .. } | Line::Pin { .. } | Line::Use { .. } => {

@@ -56,6 +56,17 @@ pub struct Ingested {
     pub known: u64,
     /// Lines kept as evidence only.
     pub set_aside: u64,
+    /// Turns that were forgotten on purpose, and stay so.
+    pub forgotten: u64,
+}
+
+/// What of some turns is not there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MissingTurns {
+    /// The places of those that should be.
+    pub missing: Vec<usize>,
+    /// How many were forgotten on purpose.
+    pub n_forgotten: u64,
 }
 
 /// What an assistant asks to keep.
@@ -127,17 +138,24 @@ impl MemoryEngine {
         Ok(ingested)
     }
 
-    /// Returns the places of those turns that are not stored, byte for byte, as the id tells.
-    pub fn missing_turns(&self, turns: &[NewMemory]) -> Result<Vec<usize>> {
+    /// Returns the places of those turns that are not stored, byte for byte, as the id tells, and
+    /// were not forgotten on purpose.
+    pub fn missing_turns(&self, turns: &[NewMemory]) -> Result<MissingTurns> {
         self.read(|reader| {
-            let mut missing = Vec::new();
+            let mut found = MissingTurns::default();
             for (place, turn) in turns.iter().enumerate() {
-                let stored = reader.memory(turn.id())?;
-                if stored.is_none_or(|memory| memory.text != turn.text) {
-                    missing.push(place);
+                let id = turn.id();
+                if reader.memory(id)?.is_some_and(|memory| memory.text == turn.text) {
+                    continue;
+                }
+                let said = (turn.session.as_str(), turn.role);
+                if reader.was_forgotten(id, said, turn.turn_at, &turn.text)? {
+                    found.n_forgotten += 1;
+                } else {
+                    found.missing.push(place);
                 }
             }
-            Ok(missing)
+            Ok(found)
         })
     }
 
@@ -184,7 +202,9 @@ impl MemoryEngine {
         let pinned = if new.pinned { ", pinned" } else { "" };
         let inserted = self.remember(|writing| {
             let inserted = writing.insert(&new, now)?;
-            attributes::give_at_once(writing, &new)?;
+            if !matches!(inserted, Inserted::Forgotten(_)) {
+                attributes::give_at_once(writing, &new)?;
+            }
             Ok(inserted)
         })?;
         if let Inserted::New(id) = inserted {
@@ -202,6 +222,12 @@ impl MemoryEngine {
                 status: "reinforced",
                 record_id: Some(id),
                 reason: "already kept in this session, word for word".to_owned(),
+            },
+            Inserted::Forgotten(_) => CaptureAnswer {
+                status: "skipped",
+                record_id: None,
+                reason: "forgotten on purpose in this session; say it in other words to keep it"
+                    .to_owned(),
             },
         })
     }
@@ -230,6 +256,7 @@ fn insert_all(writing: &Writing<'_>, turns: Vec<Prepared<'_>>, now: Timestamp) -
         match writing.insert_prepared(turn, now)? {
             Inserted::New(_) => ingested.stored += 1,
             Inserted::Known(_) => ingested.known += 1,
+            Inserted::Forgotten(_) => ingested.forgotten += 1,
         }
     }
     Ok(ingested)

@@ -11,6 +11,7 @@ mod episodes;
 mod error;
 mod events;
 mod export;
+mod forgetting;
 mod formality;
 #[cfg(test)]
 mod fuzz;
@@ -42,17 +43,22 @@ pub use episodes::{Episode, EpisodesAnswer, EpisodesAsk};
 pub use error::MemoryError;
 pub use events::{EventsAnswer, EventsAsk};
 pub use export::{ExportTold, ImportTold};
+pub use forgetting::{
+    ForgetAsk, ForgetLine, ForgetPreview, ForgetProgress, ForgetSession, ForgetWork, ReceiptView,
+    Replacement, StoredText,
+};
 pub use formality::Camouflaging;
 pub use iai_embed::{
     EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert as convert_model,
 };
 pub use iai_store::{
     Attached, BackupAsk, BackupChecked, BackupFacts, CheckDepth, CheckReport, Created, Existing,
-    ExportChoice, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMaster, NewMemory, PinReach,
-    Problem, Receipt, ReceiptState, RestoreAsk, Role, StoreError, StorePaths, Tier, back_up,
-    check_backup, check_log, create_key_file, key_status, restore, rotate_data_key, spool_keys,
+    ExportChoice, ForgetReason, GoneNames, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMaster,
+    NewMemory, PinReach, Problem, Receipt, ReceiptState, RestoreAsk, Role, StoreError, StorePaths,
+    Tier, back_up, check_backup, check_log, create_key_file, key_status, restore, rotate_data_key,
+    spool_keys,
 };
-pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, SpoolBatch};
+pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, MissingTurns, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};
 pub use organise::{
     Asking, ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience, QuietWindow,
@@ -66,6 +72,6 @@ pub use recall::{
 };
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};
-pub use standing::PinAnswer;
+pub use standing::{Consent, PinAnswer};
 pub use topology::{TopicView, Topology};
 pub use verify::VectorsCompared;

@@ -338,6 +338,8 @@ impl MemoryEngine {
         let is_question = cue.mode == CueMode::Concept && ask.n_hits_wanted.is_none();
         if is_asked && is_missed && is_question && !self.is_read_only() {
             let miss = organise::miss_of(&ask.cue, ask.project.as_deref(), now);
+            let is_forgotten = self.forgetting.words.are_in(&ask.cue);
+            let miss = miss.filter(|_| !is_forgotten);
             miss.into_iter().for_each(|miss| self.organise.miss(miss));
         }
     }

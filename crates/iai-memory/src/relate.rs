@@ -11,7 +11,8 @@ mod tokens;
 use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::{
-    Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, Role, Settlement, Severity, Writing,
+    Inserted, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, Role, Settlement, Severity,
+    Writing,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -121,7 +122,13 @@ impl MemoryEngine {
                 return Err(MemoryError::bad("new_fact", why));
             }
             let correction = correction_of(&original, &current, new_fact, session, now);
-            let new_id = writing.insert(&correction, now)?.id();
+            let new_id = match writing.insert(&correction, now)? {
+                Inserted::New(id) | Inserted::Known(id) => id,
+                Inserted::Forgotten(_) => {
+                    let why = "was forgotten on purpose; say it in other words";
+                    return Err(MemoryError::bad("new_fact", why));
+                }
+            };
             writing.supersede(current.id, new_id, now)?;
             writing.settle_disputes(number, Settlement::Contradicted, now)?;
             if let Some(number) = writing.read().number_of(original_id)? {

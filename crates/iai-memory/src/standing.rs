@@ -8,9 +8,19 @@ use serde_json::{Value, json};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::shelf::MemoryView;
+use crate::trust::distrust;
 
 /// More pins than this keep nothing in sight.
 pub(crate) const PINS_MAX: usize = 100;
+
+/// Whether the user knows that words to be pinned give orders to the assistant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consent {
+    /// Nobody asked them.
+    NotAsked,
+    /// They said yes.
+    Given,
+}
 
 /// What became of a pin.
 #[derive(Debug, Serialize)]
@@ -44,8 +54,20 @@ impl MemoryEngine {
     }
 
     /// Keeps a memory in sight at the beginning of every session: of its project, or of all.
-    pub fn pin(&self, id: &str, reach: PinReach, now: Timestamp) -> Result<PinAnswer> {
+    /// One that gives orders to the assistant only with the user's consent to exactly that.
+    pub fn pin(
+        &self,
+        id: &str,
+        (reach, consent): (PinReach, Consent),
+        now: Timestamp,
+    ) -> Result<PinAnswer> {
         let record_id = self.find(id)?;
+        let memory = self.read(|reader| Ok(reader.memory(record_id)?))?;
+        let doubt = memory.and_then(|memory| distrust(&memory.text));
+        if let (Some(why), Consent::NotAsked) = (doubt, consent) {
+            let why = format!("{why}, and every session would begin with it; pin it with `--yes`");
+            return Err(MemoryError::bad("id", why));
+        }
         let n_pinned = self.read(|reader| Ok(reader.n_pinned()?))?;
         if PINS_MAX <= n_pinned {
             let why = format!("would be pin {}; unpin one of them first", n_pinned + 1);

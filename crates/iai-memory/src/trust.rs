@@ -38,7 +38,7 @@ fn has_order(text: &str) -> bool {
 fn words_of(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
-    for letter in text.chars().chain(['\n']) {
+    for letter in text.chars().chain(['\n']).filter(|letter| !is_invisible(*letter)) {
         if letter.is_alphanumeric() || letter == '\'' || letter == '’' {
             word.extend(letter.to_lowercase());
             continue;
@@ -122,8 +122,7 @@ fn has_hidden_letters(text: &str) -> bool {
     let mut n_reversed = 0_usize;
     for letter in text.chars() {
         match letter {
-            '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => n_invisible += 1,
-            '\u{e0020}'..='\u{e007e}' => n_invisible += 1,
+            _ if is_invisible(letter) => n_invisible += 1,
             '\u{202d}' | '\u{202e}' => n_reversed += 1,
             _ => n_invisible = 0,
         }
@@ -132,6 +131,14 @@ fn has_hidden_letters(text: &str) -> bool {
         }
     }
     0 < n_reversed
+}
+
+/// Letters without width, tags, and marks that choose between shapes of a letter: one of them is
+/// ordinary, a row of them spells something.
+fn is_invisible(letter: char) -> bool {
+    matches!(letter,
+        '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0020}'..='\u{e007e}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// The flags of England, Scotland and Wales are five tag letters behind a black flag.

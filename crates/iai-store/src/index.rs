@@ -105,6 +105,9 @@ impl MemoryIndex {
         for (number, at_ms) in changes.ended {
             self.catalogue.end(number, at_ms);
         }
+        for (number, at_ms) in changes.reset_ends {
+            self.catalogue.reset_end(number, at_ms);
+        }
         let removed: Vec<u32> = changes.removed.iter().map(|number| number.get()).collect();
         self.lexical.remove_unsealed(&removed);
         for number in changes.removed {
@@ -113,6 +116,9 @@ impl MemoryIndex {
         }
         for segment in changes.rewritten {
             self.replace(segment);
+        }
+        for place in changes.places_gone {
+            self.catalogue.drop_place(place);
         }
     }
 

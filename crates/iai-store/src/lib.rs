@@ -37,12 +37,13 @@ pub use reader::{Column, Each, Interrupter, Reader};
 pub use record::{
     Attribute, AttributeNumber, AttributeRole, Correction, Counts, Difference, Dispute, Event,
     EventFilter, EventId, ExportChoice, ExportedDeed, ExportedMemory, FILLER_CHARS_MAX, FactKind,
-    FactSeen, Filter, FormalityWeek, Inserted, KeyOrigin, Link, LinkKind, Memory, MemoryId,
-    MemoryNumber, MissedCue, Model, ModelNumber, ModelState, Neighbour, NewAttribute, NewDispute,
-    NewEvent, NewMemory, NewModel, NewPattern, NewRemark, NewSetAside, Part, Pattern, PatternKind,
-    PatternStatus, PinReach, Pooling, Position, ProjectSeen, Receipt, ReceiptState, Remark,
-    RemarkKind, Role, SessionSeen, SetAside, Settlement, Severity, StepProgress, Strengthened,
-    Summary, SummaryKind, Tier, Topic, TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
+    FactSeen, Filter, ForgetReason, ForgetReceipt, ForgetSelection, FormalityWeek, GoneNames,
+    Inserted, KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber, MissedCue, Model,
+    ModelNumber, ModelState, Neighbour, NewAttribute, NewDispute, NewEvent, NewMemory, NewModel,
+    NewPattern, NewRemark, NewSetAside, Part, Pattern, PatternKind, PatternStatus, PinReach,
+    Pooling, Position, ProjectSeen, Receipt, ReceiptState, Remark, RemarkKind, Role, Selected,
+    SessionSeen, SetAside, Settlement, Severity, StepProgress, Strengthened, Summary, SummaryKind,
+    Tier, Topic, TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
 };
 pub use store::{Created, Store};
 pub use vault::{

@@ -5,6 +5,7 @@ mod chosen;
 mod disputes;
 mod export;
 mod filter;
+mod forgotten;
 mod ledger;
 mod links;
 mod memories;
@@ -31,6 +32,7 @@ pub use chosen::Column;
 pub(crate) use chosen::chosen_sql;
 pub use export::Each;
 pub(crate) use filter::Clause;
+pub(crate) use forgotten::mark_key;
 pub(crate) use memories::{memories_from, memory_of};
 
 /// A connection that reads; each question sees the store as it was when it was asked.

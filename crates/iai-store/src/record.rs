@@ -4,6 +4,7 @@ pub(crate) mod attribute;
 pub(crate) mod dispute;
 pub(crate) mod embedding;
 pub(crate) mod exported;
+pub(crate) mod forgotten;
 pub(crate) mod id;
 pub(crate) mod ledger;
 pub(crate) mod link;
@@ -20,6 +21,7 @@ pub use attribute::{
 pub use dispute::{Difference, Dispute, NewDispute, Settlement};
 pub use embedding::{Model, ModelNumber, ModelState, NewModel, Part, Pooling};
 pub use exported::{ExportChoice, ExportedDeed, ExportedMemory};
+pub use forgotten::{ForgetReason, ForgetReceipt, ForgetSelection, GoneNames, Selected};
 pub use id::{EventId, MemoryId, Position, TurnIdentity};
 pub use ledger::{
     Counts, Event, EventFilter, NewEvent, NewSetAside, Receipt, ReceiptState, SetAside, Severity,

@@ -127,6 +127,23 @@ impl Store {
         if busy { Err(StoreError::Busy) } else { Ok(()) }
     }
 
+    /// Writes the whole database anew, so that nothing deleted is in any page of it, and empties
+    /// the log. Readers go on meanwhile; whoever writes waits.
+    ///
+    /// `secure_delete` alone does not do: SQLite moves rows from page to page as a tree grows, and
+    /// what stood in a page before stays in its unused middle.
+    pub fn rewrite(&mut self) -> Result<()> {
+        // In memory, the copy would be as large as the store; the file it goes to is encrypted by
+        // the same key and has no name.
+        let rewritten = self.reader.run("writing the database anew", |c| {
+            c.execute_batch("PRAGMA temp_store = FILE; VACUUM;")
+        });
+        self.reader
+            .run("writing the database anew", |c| c.execute_batch("PRAGMA temp_store = MEMORY;"))?;
+        rewritten?;
+        self.checkpoint()
+    }
+
     /// Moves what it can from the write-ahead log into the database, and waits for nobody.
     pub fn checkpoint_gently(&self) -> Result<()> {
         self.reader.run("moving the write-ahead log", |c| {
@@ -198,6 +215,13 @@ impl Store {
 
     pub(crate) fn vault(&self) -> &Vault {
         &self.vault
+    }
+
+    /// Returns every page of the database as it is stored, free ones too, decrypted.
+    #[cfg(feature = "raw-pages")]
+    pub fn raw_pages(&mut self) -> Result<Vec<u8>> {
+        let pages = self.reader.connection.serialize("main").map(|pages| pages.to_vec());
+        pages.map_err(|e| self.failed("reading every page", e))
     }
 
     fn in_transaction(

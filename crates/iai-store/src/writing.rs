@@ -27,6 +27,7 @@ use crate::index::catalogue::CatalogueEntry;
 use crate::index::changes::{Changes, Prepared};
 use crate::index::saved;
 use crate::reader::Reader;
+use crate::record::forgotten::MarkKey;
 use crate::record::memory::{Json, Millis};
 use crate::record::{
     EventId, Inserted, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, NewSetAside, PinReach,
@@ -45,6 +46,8 @@ pub struct Writing<'a> {
     /// The session stored last: a batch has the same one again and again.
     last_session: RefCell<Option<(String, String, u32)>>,
     last_place: RefCell<Option<Place>>,
+    /// What was forgotten is known by this key; looked for once, `Some(None)` when there is nothing.
+    mark_key: RefCell<Option<Option<MarkKey>>>,
 }
 
 /// A place that is stored.
@@ -61,6 +64,7 @@ impl<'a> Writing<'a> {
             changes: RefCell::default(),
             last_session: RefCell::default(),
             last_place: RefCell::default(),
+            mark_key: RefCell::default(),
         }
     }
 
@@ -84,11 +88,16 @@ impl<'a> Writing<'a> {
         self.insert_prepared(Prepared::of(new), now)
     }
 
-    /// Stores a memory that was made ready before, unless it is there already.
+    /// Stores a memory that was made ready before, unless it is there already or was forgotten on
+    /// purpose.
     pub fn insert_prepared(&self, prepared: Prepared<'_>, now: Timestamp) -> Result<Inserted> {
         let Prepared { new, id, content_hash, words } = prepared;
         if !new.provenance.is_object() {
             return Err(StoreError::refused("provenance", "it must be a JSON object"));
+        }
+        let turn = (new.session.as_str(), new.role);
+        if self.is_forgotten(id, turn, new.turn_at.as_millisecond(), &content_hash)? {
+            return Ok(Inserted::Forgotten(id));
         }
         let turn_index = new.turn_index.map(|index| held("turn index", index)).transpose()?;
         let session = self.session(&new.host, &new.session)?;

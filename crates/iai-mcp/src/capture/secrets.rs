@@ -24,6 +24,9 @@ const KEY_LETTERS_MIN: usize = 40;
 /// A key that was cut off goes on while its lines have at least so many letters.
 const KEY_LINE_MIN: usize = 20;
 
+/// So many letters in a row that follow each other, or are the same, were typed by somebody.
+const TYPED_RUN_MIN: usize = 9;
+
 /// What is done about secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SecretPolicy {
@@ -62,6 +65,18 @@ pub(crate) fn without_secrets<'a>(text: &'a str, policy: &SecretPolicy) -> Cow<'
     }
     kept.push_str(text.get(end..).unwrap_or_default());
     Cow::Owned(kept)
+}
+
+/// Names the secrets of a text by their kinds and marks; what the user allowed is none. Looks also
+/// where the user wants no marks made.
+pub(crate) fn secret_marks(text: &str, policy: &SecretPolicy) -> Vec<(&'static str, String)> {
+    let marked = secrets_in(text).into_iter().filter_map(|found| {
+        let secret = text.get(found.range)?;
+        let mark = mark(found.kind, secret);
+        let is_allowed = policy.allowed.iter().any(|one| *one == secret || *one == mark);
+        (!is_allowed).then_some((found.kind, mark))
+    });
+    marked.collect()
 }
 
 /// Finds secrets, in order, none inside another.
@@ -206,9 +221,34 @@ fn is_random(body: &str) -> bool {
     let is_example = ["example", "xxxx", "your", "token", "placeholder", "1234567890"]
         .iter()
         .any(|word| lower.contains(word));
-    let has_digit = body.bytes().any(|byte| byte.is_ascii_digit());
-    let has_letter = body.bytes().any(|byte| byte.is_ascii_alphabetic());
-    !is_example && has_digit && has_letter && n_distinct(body) >= 8
+    let has = |is_in: fn(&u8) -> bool| body.as_bytes().iter().any(is_in);
+    let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+        || has_changing_case(body) && n_distinct(body) >= 12;
+    !is_example && is_mixed && n_distinct(body) >= 8 && !counts_up(&lower)
+}
+
+/// Letters that were drawn change their case every other letter or so; names in code do it once a
+/// word.
+fn has_changing_case(body: &str) -> bool {
+    let is_changed =
+        |pair: &[u8]| matches!(pair, [a, b] if a.is_ascii_uppercase() != b.is_ascii_uppercase());
+    let n_changes = body.as_bytes().windows(2).filter(|pair| is_changed(pair)).count();
+    body.len() <= 3 * n_changes && body.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// `abcdefghijkl` and `111111111111` were typed, not drawn.
+fn counts_up(lower: &str) -> bool {
+    let steps = |step: u8| {
+        let mut longest = 0;
+        let mut n = 0;
+        for pair in lower.as_bytes().windows(2) {
+            let is_step = matches!(pair, [a, b] if a.wrapping_add(step) == *b);
+            n = if is_step { n + 1 } else { 0 };
+            longest = longest.max(n);
+        }
+        longest
+    };
+    TYPED_RUN_MIN <= steps(0) || TYPED_RUN_MIN <= steps(1)
 }
 
 fn n_distinct(text: &str) -> u32 {

@@ -1,15 +1,31 @@
-//! `doctor`: the checks that matter, each with what it means and what to do. Looks only, changes
-//! nothing.
+//! `doctor`: the checks that matter, each with what it means and what to do. Changes nothing, unless
+//! it is told to move aside what is surely dead.
 
+mod canary;
 mod checks;
+mod repairs;
+mod trends;
 
 use std::process::ExitCode;
 
+use clap::Args;
 use serde_json::{Value, json};
 
 use super::output::{Output, Tone};
-use crate::exit::Exit;
 use crate::settings::Settings;
+use repairs::Repair;
+
+/// With warnings only.
+const EXIT_WARNED: u8 = 1;
+/// With at least one failure.
+const EXIT_FAILED: u8 = 2;
+
+#[derive(Args)]
+pub(super) struct DoctorArguments {
+    /// Move aside what is surely dead: a socket nobody listens on, files left half-written
+    #[arg(long)]
+    apply: bool,
+}
 
 /// How a check came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,16 +59,27 @@ impl Check {
     }
 }
 
-pub(super) fn run(settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
-    let checks = checks::all(settings);
-    let n_failed = checks.iter().filter(|check| check.verdict == Verdict::Fail).count();
+pub(super) fn run(
+    arguments: &DoctorArguments,
+    settings: &Settings,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let repair = if arguments.apply { Repair::Applied } else { Repair::Told };
+    let checks = checks::all(settings, repair);
+    let count = |verdict| checks.iter().filter(|check| check.verdict == verdict).count();
+    let (n_failed, n_warned) = (count(Verdict::Fail), count(Verdict::Warn));
     let report = json!({
         "ok": n_failed == 0,
         "failed": n_failed,
+        "warned": n_warned,
         "checks": checks.iter().map(as_json).collect::<Vec<_>>(),
     });
     output.show(&report, |_| describe(&checks, n_failed, output));
-    Ok(if n_failed == 0 { ExitCode::SUCCESS } else { Exit::Failure.into() })
+    Ok(match (n_failed, n_warned) {
+        (0, 0) => ExitCode::SUCCESS,
+        (0, _) => EXIT_WARNED.into(),
+        _ => EXIT_FAILED.into(),
+    })
 }
 
 fn word(verdict: Verdict) -> &'static str {

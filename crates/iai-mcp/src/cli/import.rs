@@ -50,6 +50,7 @@ pub(super) fn import(
         "found": tally.n_found,
         "stored": tally.n_stored,
         "known": tally.n_known,
+        "forgotten": tally.n_forgotten,
         "set_aside": tally.n_problems,
         "problems": tally.problems,
     });
@@ -73,12 +74,13 @@ pub(super) fn verify(
     let selection = Selection { paths, host: None };
     let sources = find_sources(settings.user_home.as_deref(), &selection)?;
     let tally = take_all(&sources, Purpose::Verify, None, settings, output)?;
-    let is_whole = tally.n_known == tally.n_found && tally.n_problems == 0;
+    let is_whole = tally.n_known + tally.n_forgotten == tally.n_found && tally.n_problems == 0;
     let told = json!({
         "ok": is_whole,
         "files": tally.n_files,
         "turns": tally.n_found,
         "exact": tally.n_known,
+        "forgotten": tally.n_forgotten,
         "problems": tally.problems,
     });
     output.show(&told, |_| {
@@ -86,6 +88,9 @@ pub(super) fn verify(
             "{} of {} turns byte-exact, in {} transcripts",
             tally.n_known, tally.n_found, tally.n_files
         )];
+        if 0 < tally.n_forgotten {
+            lines.push(format!("{} forgotten on purpose", tally.n_forgotten));
+        }
         lines.extend(tally.problems.iter().map(|problem| format!("  {problem}")));
         lines.join("\n")
     });

@@ -17,6 +17,9 @@ pub(super) struct PinArguments {
     /// Tell it in every project, not only in its own
     #[arg(long)]
     everywhere: bool,
+    /// Pin it although its words give orders to the assistant
+    #[arg(long)]
+    yes: bool,
 }
 
 pub(super) fn pin(
@@ -28,7 +31,8 @@ pub(super) fn pin(
         show_list(&client.call("memory_pins", &json!({}))?, output);
         return Ok(ExitCode::SUCCESS);
     };
-    let params = json!({"id": id, "everywhere": arguments.everywhere});
+    let params =
+        json!({"id": id, "everywhere": arguments.everywhere, "untrusted_too": arguments.yes});
     let answer = client.call("memory_pin", &params)?;
     output.show(&answer, |answer| {
         let where_told = match answer.at("reach").as_str() {

@@ -4,6 +4,7 @@
 //! delivery is a no-op.
 
 mod files;
+mod forgetting;
 pub(super) mod turns;
 
 use std::collections::BTreeMap;
@@ -208,6 +209,7 @@ impl Drainer {
             stored: receipt.n_stored,
             known: receipt.n_known,
             set_aside: receipt.n_set_aside,
+            forgotten: 0,
         }))
     }
 
@@ -247,6 +249,7 @@ fn sum(total: &mut Ingested, part: Ingested) {
     total.stored += part.stored;
     total.known += part.known;
     total.set_aside += part.set_aside;
+    total.forgotten += part.forgotten;
 }
 
 fn empty_batch(name: &str) -> SpoolBatch {

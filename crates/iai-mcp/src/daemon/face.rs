@@ -28,6 +28,8 @@ pub(super) struct Face {
     models: OnceLock<Arc<Models>>,
     /// Known once the store is open.
     engine: OnceLock<Arc<MemoryEngine>>,
+    /// What the process took when the store was open, in MiB.
+    rss_when_ready: OnceLock<u64>,
 }
 
 struct Changing {
@@ -69,6 +71,7 @@ impl Face {
             pending: AtomicU64::new(0),
             models: OnceLock::new(),
             engine: OnceLock::new(),
+            rss_when_ready: OnceLock::new(),
         }
     }
 
@@ -79,6 +82,9 @@ impl Face {
 
     /// Shows what quiet work does from now on, and holds it back if that was asked for before.
     pub(super) fn show_engine(&self, engine: Arc<MemoryEngine>) {
+        if let Some(rss) = rss_mib("VmRSS:") {
+            self.rss_when_ready.get_or_init(|| rss);
+        }
         let paused = self.changing().paused;
         hold(self.engine.get_or_init(|| engine), paused);
     }
@@ -179,6 +185,8 @@ impl Face {
                 "schemas_induced_tier0": digest.schemas_induced_tier0,
                 "claude_call_used": digest.claude_call_used,
             })),
+            "drained_at": changing.drained_at.map(|at| at.to_string()),
+            "memory": memory_use(self.rss_when_ready.get().copied()),
             "consolidated_at": round_at.map(|at| at.to_string()),
             "consolidating": at_step,
             "daemon_started_at": self.started_at.to_string(),
@@ -201,6 +209,21 @@ impl Face {
     fn changing(&self) -> MutexGuard<'_, Changing> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What the process takes, where the system tells.
+fn memory_use(when_ready: Option<u64>) -> Value {
+    json!({
+        "rss_mib": rss_mib("VmRSS:"),
+        "rss_mib_when_ready": when_ready,
+        "rss_mib_peak": rss_mib("VmHWM:"),
+    })
+}
+
+fn rss_mib(name: &str) -> Option<u64> {
+    let facts = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = facts.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? / 1024)
 }
 
 fn hold(engine: &MemoryEngine, paused: Option<Pause>) {

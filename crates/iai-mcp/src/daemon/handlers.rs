@@ -2,12 +2,15 @@
 //!
 //! Knows neither sockets nor threads, so that a client may use it read-only while no daemon runs.
 
+mod forgetting;
 mod keeping;
 mod looking;
 mod organised;
 mod parameters;
 mod standing;
 pub(super) mod turns;
+
+pub(super) use forgetting::{forget_ask, progress};
 
 use iai_memory::{
     CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, ShelfFilter,
@@ -111,6 +114,10 @@ pub(crate) fn answer(
         "topics_list" => organised::topics(engine, &given),
         "export_take" => keeping::take_export(engine, &given),
         "crypto_rotate" => keeping::rotate(engine, &given, now),
+        "forget_preview" => reply(engine.forget_preview(&forgetting::ask_of(&given)?)),
+        "forget_status" => forgetting::status(engine, &given),
+        "forget_receipts" => forgetting::receipts(engine, &given),
+        "forget_check" => forgetting::check(engine),
         "camouflaging_status" => looking::camouflaging(engine, &given),
         _ => Err(Failure::new(code::UNKNOWN_METHOD, format!("unknown method '{method}'"))),
     }
@@ -123,6 +130,8 @@ pub(crate) fn is_write(method: &str) -> bool {
         "memory_capture"
             | "memory_consolidate"
             | "memory_contradict"
+            | "memory_forget"
+            | "memory_forget_asked"
             | "memory_reinforce"
             | "memory_pin"
             | "memory_unpin"

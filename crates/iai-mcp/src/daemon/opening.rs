@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::drain::Drainer;
 use super::face::Face;
+use super::forgetting::Forgetter;
 use super::handlers::Failure;
 use super::lifecycle::Event;
 use super::models::Models;
@@ -30,6 +31,7 @@ pub(super) struct Opened {
     pub(super) engine: Arc<MemoryEngine>,
     pub(super) drainer: Drainer,
     pub(super) models: Arc<Models>,
+    pub(super) forgetter: Forgetter,
     /// The key file, when this start made it.
     pub(super) made_key: Option<PathBuf>,
 }
@@ -160,7 +162,10 @@ fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Res
     let made_key = (created == Created::StoreAndKey).then(|| settings.home.key_file());
     let models = Models::start(Arc::clone(&engine), settings.home.models())?;
     organiser::start(Arc::clone(&engine), settings.idle_shutdown)?;
-    Ok(Opened { engine, drainer, models, made_key })
+    let forgetter =
+        Forgetter::new(Arc::clone(&engine), settings.home.clone(), Arc::clone(is_stopping));
+    forgetter.go_on()?;
+    Ok(Opened { engine, drainer, models, forgetter, made_key })
 }
 
 /// Names the store's files for the engine.

@@ -56,6 +56,14 @@ impl Singleton {
     }
 }
 
+/// Tells whether the lock is surely free: nobody is the daemon. Changes nothing.
+pub(crate) fn is_nobody_the_daemon(home: &Home) -> bool {
+    match File::open(home.lock_file()) {
+        Ok(lock) => lock.try_lock_shared().is_ok(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
 fn read_pid(lock: &mut File) -> Option<String> {
     let mut text = String::new();
     lock.take(16).read_to_string(&mut text).ok()?;

@@ -104,6 +104,8 @@ fn count(work: &Work<'_>, done: &Value, pieces: &[Piece<'_>], tally: &mut Tally)
         let places = done.at(name).as_array().into_iter().flatten();
         places.map(|place| place.as_u64().and_then(|place| find(pieces, place)))
     };
+    let n_forgotten = done.at("forgotten").as_u64().unwrap_or(0);
+    tally.n_forgotten += n_forgotten;
     match work.purpose {
         Purpose::Store => {
             tally.n_stored += done.at("stored").as_u64().unwrap_or(0);
@@ -118,7 +120,7 @@ fn count(work: &Work<'_>, done: &Value, pieces: &[Piece<'_>], tally: &mut Tally)
         Purpose::Verify => {
             let n_sent: usize = pieces.iter().map(|piece| piece.events.len()).sum();
             let n_missing = done.at("missing").as_array().map_or(0, Vec::len);
-            tally.n_known += n_sent.saturating_sub(n_missing) as u64;
+            tally.n_known += (n_sent.saturating_sub(n_missing) as u64).saturating_sub(n_forgotten);
             for (piece, event) in places("missing").flatten() {
                 tally.add_problem(format!("{}: {}", piece.path.display(), describe(event)));
             }

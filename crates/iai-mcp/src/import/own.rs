@@ -23,9 +23,10 @@ pub(super) fn take(client: &Client, path: &Path, tally: &SharedTally) -> anyhow:
             tally.add_problem(format!("{}:{line}: {why}", path.display()));
         }
         tally.with(|tally| {
-            tally.n_found += count("stored") + count("known");
+            tally.n_found += count("stored") + count("known") + count("forgotten");
             tally.n_stored += count("stored");
             tally.n_known += count("known");
+            tally.n_forgotten += count("forgotten");
         });
         n_lines += count("lines");
         is_ended |= told.at("is_ended") == true;

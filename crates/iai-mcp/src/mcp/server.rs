@@ -104,7 +104,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut list = ListToolsResult::with_all_items(tools::list());
+        let mut list = ListToolsResult::with_all_items(tools::list(self.session.forgetting));
         let is_cacheable =
             context.protocol_version().is_some_and(|version| !version.has_initialize());
         if is_cacheable {
@@ -163,7 +163,7 @@ impl Server {
         name: &str,
         arguments: Map<String, Value>,
     ) -> Result<(Value, String), Refusal> {
-        let tool = tools::find(name)?;
+        let tool = tools::find(name, self.session.forgetting)?;
         let call = tool.read(arguments)?;
         let session = &self.session;
         let call = call.in_session(&session.id).in_place(&session.cwd, &session.project);

@@ -11,6 +11,7 @@ mod events_query;
 mod memory_capture;
 mod memory_consolidate;
 mod memory_contradict;
+mod memory_forget;
 mod memory_recall;
 mod memory_recall_structural;
 mod memory_reinforce;
@@ -46,6 +47,18 @@ static TOOLS: [&Tool; 15] = [
     &episodes_recent::TOOL,
 ];
 
+/// What a user has to allow before it is there; the list above is everybody's.
+static FORGET: &Tool = &memory_forget::TOOL;
+
+/// Whether the assistant may ask for something to be forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Forgetting {
+    /// There is no such tool.
+    Refused,
+    /// The user allowed it in the config file.
+    Allowed,
+}
+
 /// Lines of one list in a text block; the structured result has them all.
 const LINES_MAX: usize = 100;
 
@@ -62,15 +75,19 @@ const DEGRADED_LINE: &str = "The memory daemon is down: reads come read-only fro
 captures wait in the spool. `iai-mcp daemon start` brings it back.";
 
 /// Returns the tools as the host lists them; nothing here asks the daemon.
-pub(super) fn list() -> Vec<ListedTool> {
-    TOOLS.iter().map(|tool| tool.listed()).collect()
+pub(super) fn list(forgetting: Forgetting) -> Vec<ListedTool> {
+    offered(forgetting).map(|tool| tool.listed()).collect()
+}
+
+fn offered(forgetting: Forgetting) -> impl Iterator<Item = &'static Tool> {
+    TOOLS.into_iter().chain((forgetting == Forgetting::Allowed).then_some(FORGET))
 }
 
 /// Returns the tool of that name, or a sentence with the names there are.
-pub(super) fn find(name: &str) -> Result<&'static Tool, Refusal> {
-    TOOLS.into_iter().find(|tool| tool.name == name).ok_or_else(|| {
+pub(super) fn find(name: &str, forgetting: Forgetting) -> Result<&'static Tool, Refusal> {
+    offered(forgetting).find(|tool| tool.name == name).ok_or_else(|| {
         let shown: String = name.chars().take(NAME_SHOWN_CHARS_MAX).collect();
-        let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        let names: Vec<&str> = offered(forgetting).map(|tool| tool.name).collect();
         Refusal(format!("unknown tool {shown}; the tools are {}", names.join(", ")))
     })
 }
@@ -88,12 +105,14 @@ pub(super) struct Tool {
     render: fn(&Value) -> String,
 }
 
-/// What a call does to the store, as far as a host needs it to ask for consent. No tool deletes.
+/// What a call does to the store, as far as a host needs it to ask for consent.
 enum Effect {
     Reads,
     Adds,
     /// Saying it twice is saying it once.
     AddsOnce,
+    /// Gone for good, after a confirmation.
+    Erases,
 }
 
 /// The fields of a JSON object, as JSON Schema.
@@ -158,10 +177,11 @@ impl Effect {
             Self::Reads => (true, true),
             Self::Adds => (false, false),
             Self::AddsOnce => (false, true),
+            Self::Erases => (false, false),
         };
         ToolAnnotations::new()
             .read_only(is_reading)
-            .destructive(false)
+            .destructive(matches!(self, Self::Erases))
             .idempotent(is_repeatable)
             .open_world(false)
     }
@@ -315,7 +335,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_order_is_the_contract() {
-        let names: Vec<_> = list().into_iter().map(|tool| tool.name).collect();
+        let names: Vec<_> = list(Forgetting::Refused).into_iter().map(|tool| tool.name).collect();
         let expect = "memory_recall memory_recall_structural memory_reinforce memory_contradict \
             memory_capture memory_consolidate profile_get_set curiosity_pending schema_list \
             events_query topology camouflaging_status memory_temporal_recall memory_search \
@@ -326,7 +346,7 @@ pub(super) mod tests {
     #[test]
     fn the_list_fits_its_budget() {
         const LIST_CHARS_MAX: usize = 9_850;
-        let listed = json!({ "tools": list() }).to_string();
+        let listed = json!({ "tools": list(Forgetting::Refused) }).to_string();
         assert!(listed.len() <= LIST_CHARS_MAX, "tools/list has {} characters", listed.len());
     }
 
@@ -343,7 +363,7 @@ pub(super) mod tests {
             "prefer",
             "detect",
         ];
-        for tool in TOOLS {
+        for tool in offered(Forgetting::Allowed) {
             let description = tool.description.to_lowercase();
             assert!(words.iter().any(|word| description.contains(word)), "{}", tool.name);
             assert!(
@@ -357,11 +377,12 @@ pub(super) mod tests {
 
     #[test]
     fn every_tool_declares_everything() {
-        for tool in list() {
+        for tool in list(Forgetting::Allowed) {
             let listed = json!(tool);
             let hints = listed["annotations"].as_object().expect("annotations");
             assert_eq!(hints.len(), 4, "{}", tool.name);
-            assert_eq!(listed["annotations"]["destructiveHint"], false);
+            let is_destructive = tool.name == "memory_forget";
+            assert_eq!(listed["annotations"]["destructiveHint"], is_destructive);
             assert_eq!(listed["annotations"]["openWorldHint"], false);
             assert_eq!(listed["inputSchema"]["additionalProperties"], false);
             assert!(listed["outputSchema"]["additionalProperties"].is_null(), "{}", tool.name);
@@ -373,7 +394,7 @@ pub(super) mod tests {
     /// Ties the hand-written schemas to the readers: a field in one must be known to the other.
     #[test]
     fn readers_and_schemas_know_the_same_fields() {
-        for tool in TOOLS {
+        for tool in offered(Forgetting::Allowed) {
             let schema = tool.parameters.closed();
             let properties = schema["properties"].as_object().expect("properties").clone();
             for name in properties.keys() {
@@ -413,9 +434,12 @@ pub(super) mod tests {
 
     #[test]
     fn an_unknown_tool_is_answered_with_the_known_ones() {
-        let Err(Refusal(sentence)) = find("memory_forget") else { panic!("there is no such tool") };
+        let Err(Refusal(sentence)) = find("memory_forget", Forgetting::Refused) else {
+            panic!("there is no such tool")
+        };
         assert!(sentence.starts_with("unknown tool memory_forget; the tools are memory_recall, "));
         assert!(sentence.ends_with("episodes_recent"));
+        assert!(find("memory_forget", Forgetting::Allowed).is_ok());
     }
 
     #[test]

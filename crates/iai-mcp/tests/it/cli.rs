@@ -34,7 +34,7 @@ fn everything_that_prints_prints_json_when_asked() {
     let listed = sandbox.json(&["list", "--json", "--session", "s"]);
     let id = listed["memories"][0]["record_id"].as_str().unwrap();
     assert_eq!(sandbox.json(&["show", "--json", &id[..8]])["record_id"], id);
-    assert_eq!(sandbox.json(&["doctor", "--json"])["ok"], true);
+    assert_eq!(sandbox.doctor(&[])["ok"], true);
     assert_eq!(sandbox.json(&["crypto", "status", "--json"])["length_valid"], true);
     assert_eq!(sandbox.json(&["daemon", "status", "--json"])["state"], "ready");
     assert!(sandbox.json(&["session-start", "--json"])["markdown"].is_string());
@@ -50,12 +50,13 @@ fn text_is_for_people_and_has_no_colours_in_a_pipe() {
     let _daemon = sandbox.daemon();
     sandbox.capture("s", &sandbox.transcript("t.jsonl", &["an answer about herons"]));
     sandbox.settled(1);
-    for arguments in [&["status"][..], &["recall", "herons"], &["list"], &["doctor"]] {
+    for arguments in [&["status"][..], &["recall", "herons"], &["list"]] {
         let output = sandbox.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
         assert!(!stdout(&output).contains('\x1b'), "{arguments:?}");
         assert!(stdout(&output).lines().count() > 0, "{arguments:?}");
     }
+    assert!(!stdout(&sandbox.run(&["doctor"])).contains('\x1b'));
     assert!(stdout(&sandbox.run(&["recall", "herons"])).contains("an answer about herons"));
     assert_eq!(stdout(&sandbox.run(&["recall", "zebra crossing"])).trim(), "nothing found");
     let missing = sandbox.run(&["show", "ffffffff"]);
@@ -160,7 +161,7 @@ fn the_doctor_looks_at_hosts_and_models() {
     let sandbox = Sandbox::new();
     let _daemon = sandbox.daemon();
     let check = |name: &str| {
-        let report = sandbox.json(&["doctor", "--json"]);
+        let report = sandbox.doctor(&[]);
         let checks = report["checks"].as_array().unwrap().clone();
         let check = checks.into_iter().find(|check| check["name"] == name).unwrap();
         (check["verdict"].clone(), check["detail"].as_str().unwrap().to_owned())

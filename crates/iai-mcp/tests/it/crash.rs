@@ -39,7 +39,7 @@ fn what_was_acknowledged_survives_kills_in_the_middle_of_writing() {
     let distinct: BTreeSet<String> = texts.iter().map(|text| (*text).to_owned()).collect();
     assert_eq!(distinct, acknowledged);
     assert_eq!(texts.len(), acknowledged.len(), "none twice");
-    let report = sandbox.json(&["--json", "doctor"]);
+    let report = sandbox.doctor(&[]);
     assert_eq!(report["ok"], true, "{report}");
 }
 

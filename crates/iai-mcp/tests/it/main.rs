@@ -19,6 +19,8 @@ mod consolidation;
 mod corrections;
 mod crash;
 mod daemon;
+mod doctor;
+mod forgetting;
 mod founding;
 mod history;
 mod hooks;

@@ -51,7 +51,7 @@ fn a_model_installed_under_a_running_daemon_is_filled_and_used() {
     assert!(first_reason(&sandbox).starts_with("meaning"));
     capture(&sandbox, "two", &["the harbour master is bo", "noted"]);
     wait_embedded(&sandbox, "tiny");
-    let report = sandbox.json(&["--json", "doctor"]);
+    let report = sandbox.doctor(&[]);
     assert_eq!(report["ok"], true, "{report}");
 }
 

@@ -88,6 +88,20 @@ impl Sandbox {
             .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", stdout(&output)))
     }
 
+    /// Has the doctor look, whatever it finds.
+    #[track_caller]
+    pub(crate) fn doctor(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[&["doctor", "--json"], arguments].concat());
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let expect = match (report["failed"].as_u64(), report["warned"].as_u64()) {
+            (Some(0), Some(0)) => 0,
+            (Some(0), _) => 1,
+            _ => 2,
+        };
+        assert_eq!(output.status.code(), Some(expect), "{report}");
+        report
+    }
+
     /// Runs the daemon as a child and waits until its store is open.
     pub(crate) fn daemon(&self) -> Daemon {
         let daemon = self.daemon_starting();

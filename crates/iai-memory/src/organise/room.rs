@@ -230,6 +230,11 @@ impl OrganiseRoom {
         }
     }
 
+    /// Forgets questions that were not noted yet.
+    pub(crate) fn drop_misses(&self) {
+        drop(self.take_misses());
+    }
+
     pub(super) fn take_misses(&self) -> Vec<Miss> {
         std::mem::take(&mut self.state().misses)
     }

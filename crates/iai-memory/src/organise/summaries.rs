@@ -274,7 +274,11 @@ fn keep(
         return Ok((old, None));
     }
     let new = summary_memory(writing, made, extract)?;
-    let (Inserted::New(id) | Inserted::Known(id)) = writing.insert(&new, now)?;
+    let id = match writing.insert(&new, now)? {
+        Inserted::New(id) | Inserted::Known(id) => id,
+        // The user forgot this very summary.
+        Inserted::Forgotten(_) => return Ok((None, None)),
+    };
     link_sources(writing, id, made, extract, now)?;
     let effect = if old.is_some() { "summaries_updated" } else { "summaries_created" };
     Ok((writing.read().number_of(id)?, Some(effect)))

@@ -37,6 +37,11 @@ impl ToldRoom {
         }
         !is_known
     }
+
+    /// Forgets who was told what; they may be told again.
+    pub(crate) fn forget_all(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
 }
 
 /// Says what there is to say about how the hits were found.

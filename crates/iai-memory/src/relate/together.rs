@@ -47,6 +47,11 @@ impl TogetherRoom {
     fn recalled(&self) -> MutexGuard<'_, Recalled> {
         self.recalled.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Forgets what every session was told last.
+    pub(crate) fn forget_all(&self) {
+        self.recalled().by_session.clear();
+    }
 }
 
 impl MemoryEngine {

@@ -43,6 +43,22 @@ pub(super) const PHRASES: &[Order] = &[
             &["instructions", "you", "were", "given"],
             &["what", "you", "were", "told"],
             &["previous", "messages", "and"],
+            &["instructions", "you", "got"],
+            &["instructions", "you", "have", "received"],
+            &["instructions", "you", "received"],
+            &["previous", "instruction"],
+            &["prompts", "given", "to", "you"],
+            &["instructions", "prior"],
+            &["previous", "conversations"],
+            &["prior", "conversations"],
+            &["ethical", "guidelines"],
+            &["moral", "guidelines"],
+            &["content", "policies"],
+            &["openai's"],
+            &["openai", "policies"],
+            &["safety", "protocols"],
+            &["your", "restrictions"],
+            &["your", "limitations"],
         ],
     },
     Order {
@@ -114,6 +130,64 @@ pub(super) const PHRASES: &[Order] = &[
             &["all", "secrets", "to"],
         ],
     },
+    // English, taking on a part that refuses nothing
+    Order {
+        verbs: &[
+            "act", "acting", "pretend", "simulate", "respond", "reply", "answer", "roleplay",
+            "behave",
+        ],
+        objects: &[
+            &["as", "chatgpt", "with"],
+            &["as", "dan"],
+            &["as", "an", "unfiltered"],
+            &["as", "an", "uncensored"],
+            &["without", "any", "moral"],
+            &["no", "ethics"],
+            &["no", "morals"],
+            &["amoral"],
+        ],
+    },
+    Order { verbs: &["act", "acting", "pretend", "simulate"], objects: &[&["developer", "mode"]] },
+    Order {
+        verbs: &["you"],
+        objects: &[
+            &["are", "going", "to", "act", "as"],
+            &["are", "going", "to", "pretend"],
+            &["will", "pretend", "to", "be"],
+            &["have", "broken", "free"],
+            &["can", "do", "anything", "now"],
+            &["cannot", "refuse"],
+            &["can't", "refuse"],
+            &["never", "refuse"],
+            &["must", "not", "refuse"],
+            &["not", "bound", "by"],
+            &["free", "from", "all", "restrictions"],
+            &["free", "of", "all", "restrictions"],
+            &["no", "longer", "chatgpt"],
+            &["are", "not", "chatgpt"],
+            &["have", "no", "moral"],
+            &["have", "no", "ethical"],
+            &["no", "ethical", "or", "moral"],
+            &["no", "moral", "or", "ethical"],
+        ],
+    },
+    Order { verbs: &["stay", "remain"], objects: &[&["in", "character"]] },
+    Order {
+        verbs: &["never", "not", "don't", "don’t"],
+        objects: &[
+            &["refuse", "to", "answer"],
+            &["refuse", "a", "request"],
+            &["refuse", "any", "request"],
+            &["refuse", "a", "direct"],
+            &["say", "you", "are", "an", "ai"],
+            &["say", "that", "you", "are", "an", "ai"],
+            &["mention", "that", "you", "are", "an", "ai"],
+        ],
+    },
+    // English, what tools bring back
+    Order { verbs: &["important", "urgent"], objects: &[&["message", "from", "me"]] },
+    Order { verbs: &["before"], objects: &[&["can", "solve", "the", "task"]] },
+    Order { verbs: &["do"], objects: &[&["the", "following", "first"]] },
     // German
     Order {
         verbs: &["ignoriere", "ignorieren", "vergiss", "vergesse", "missachte", "übergehe"],
@@ -193,6 +267,104 @@ pub(super) const PHRASES: &[Order] = &[
             &["свои", "правила"],
         ],
     },
+    // What the user must not hear of, in the other languages
+    Order {
+        verbs: &["sag", "sage", "sagen", "verrate", "erzähle", "teile"],
+        objects: &[
+            &["benutzer", "nichts"],
+            &["nutzer", "nichts"],
+            &["benutzer", "nicht"],
+            &["nutzer", "nicht"],
+            &["anwender", "nichts"],
+        ],
+    },
+    Order {
+        verbs: &["ohne"],
+        objects: &[
+            &["benutzer", "zu", "informieren"],
+            &["nutzer", "zu", "informieren"],
+            &["benutzer", "zu", "fragen"],
+            &["nutzer", "zu", "fragen"],
+        ],
+    },
+    Order {
+        verbs: &["pas", "jamais", "rien"],
+        objects: &[&["à", "l'utilisateur"], &["l'utilisateur"]],
+    },
+    Order {
+        verbs: &["no", "nunca", "sin"],
+        objects: &[
+            &["digas", "al", "usuario"],
+            &["diga", "al", "usuario"],
+            &["informes", "al", "usuario"],
+            &["informar", "al", "usuario"],
+            &["decirle", "al", "usuario"],
+        ],
+    },
+    Order {
+        verbs: &["não", "sem", "nunca"],
+        objects: &[
+            &["diga", "ao", "usuário"],
+            &["conte", "ao", "usuário"],
+            &["informe", "o", "usuário"],
+            &["informar", "o", "usuário"],
+        ],
+    },
+    Order {
+        verbs: &["non", "senza"],
+        objects: &[
+            &["dire", "all'utente"],
+            &["dirlo", "all'utente"],
+            &["informare", "l'utente"],
+            &["avvisare", "l'utente"],
+        ],
+    },
+    Order {
+        verbs: &["не"],
+        objects: &[
+            &["говори", "пользователю"],
+            &["говорите", "пользователю"],
+            &["сообщай", "пользователю"],
+            &["сообщайте", "пользователю"],
+            &["рассказывай", "пользователю"],
+        ],
+    },
+    Order { verbs: &["без"], objects: &[&["ведома", "пользователя"]] },
+    // What was said to the assistant before, in the other languages
+    Order {
+        verbs: &["zeige", "zeig", "verrate", "gib", "drucke"],
+        objects: &[
+            &["deinen", "systemprompt"],
+            &["deine", "anweisungen", "aus"],
+            &["deinen", "system", "prompt"],
+        ],
+    },
+    Order {
+        verbs: &["montre", "montrez", "révèle", "révélez", "affiche", "affichez"],
+        objects: &[
+            &["tes", "instructions"],
+            &["vos", "instructions"],
+            &["ton", "prompt", "système"],
+            &["votre", "prompt", "système"],
+        ],
+    },
+    Order {
+        verbs: &["muestra", "muestre", "revela", "revele", "imprime"],
+        objects: &[
+            &["tus", "instrucciones"],
+            &["sus", "instrucciones"],
+            &["tu", "prompt"],
+            &["prompt", "del", "sistema"],
+        ],
+    },
+    Order {
+        verbs: &["покажи", "покажите", "раскрой", "раскройте", "выведи", "выведите"],
+        objects: &[
+            &["свои", "инструкции"],
+            &["системный", "промпт"],
+            &["свой", "системный", "промпт"],
+        ],
+    },
 ];
 
 /// Languages without spaces: verbs, and objects that stand near one.
@@ -215,7 +387,10 @@ pub(super) const WRITTEN: &[(&[&str], &[&str])] = &[
             "你的指令",
         ],
     ),
+    (&["不要", "别", "不得"], &["告诉用户", "告知用户", "通知用户", "让用户知道"]),
+    (&["显示", "透露", "输出", "泄露"], &["你的系统提示", "你的指令", "系统提示词"]),
     // Japanese
+    (&["ユーザー"], &["言わないで", "知らせないで", "伝えないで", "知らせずに"]),
     (
         &["無視", "忘れ"],
         &[

@@ -21,9 +21,9 @@ fn a_batch_delivered_twice_is_stored_once() {
     let home = Home::new();
     let turns = || vec![turn(0, "yes", now()), turn(1, "no", now()), turn(2, "yes", now())];
     let first = home.engine.store_batch(&batch("a", turns()), now()).unwrap();
-    assert_eq!(first, Ingested { stored: 3, known: 0, set_aside: 0 });
+    assert_eq!(first, Ingested { stored: 3, known: 0, set_aside: 0, forgotten: 0 });
     let second = home.engine.store_batch(&batch("b", turns()), now()).unwrap();
-    assert_eq!(second, Ingested { stored: 0, known: 3, set_aside: 0 });
+    assert_eq!(second, Ingested { stored: 0, known: 3, set_aside: 0, forgotten: 0 });
     assert_eq!(home.engine.overview().unwrap().memories, 3);
 }
 

@@ -248,6 +248,21 @@ impl Catalogue {
         *ended = at_ms.min(*ended);
     }
 
+    /// Sets when a memory ended, or that it did not.
+    pub(crate) fn reset_end(&mut self, number: MemoryNumber, at_ms: Option<i64>) {
+        self.ended.remove(&number.get());
+        at_ms.into_iter().for_each(|at_ms| self.end(number, at_ms));
+    }
+
+    /// Forgets a place, and the name of its project where it was the last.
+    pub(crate) fn drop_place(&mut self, place: u32) {
+        let Some(project) = self.place_projects.remove(&place) else { return };
+        let is_named = self.place_projects.values().any(|other| *other == project);
+        if !is_named && let Some(name) = self.projects.get_mut(project as usize) {
+            name.clear();
+        }
+    }
+
     /// Forgets what is kept beside the columns, to have it told again.
     pub(crate) fn clear_places_and_ends(&mut self) {
         self.place_projects.clear();

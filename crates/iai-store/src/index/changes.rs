@@ -12,8 +12,12 @@ pub(crate) struct Changes {
     pub(crate) added: Vec<(MemoryNumber, CatalogueEntry, MemoryWords)>,
     /// New places, and the project of each.
     pub(crate) places: Vec<(u32, Option<String>)>,
+    /// Places nothing stands in any more.
+    pub(crate) places_gone: Vec<u32>,
     /// Memories that were replaced, and when, in milliseconds.
     pub(crate) ended: Vec<(MemoryNumber, i64)>,
+    /// Memories whose corrections changed, and when they ended by those that are left.
+    pub(crate) reset_ends: Vec<(MemoryNumber, Option<i64>)>,
     pub(crate) removed: Vec<MemoryNumber>,
     /// Segments without the removed memories, stored already.
     pub(crate) rewritten: Vec<Segment>,

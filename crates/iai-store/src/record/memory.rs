@@ -165,13 +165,15 @@ pub enum Inserted {
     New(MemoryId),
     /// It was stored before, and nothing changed.
     Known(MemoryId),
+    /// It was forgotten on purpose, and stays so.
+    Forgotten(MemoryId),
 }
 
 impl Inserted {
-    /// Returns the id, new or known.
+    /// Returns the id, stored or not.
     pub fn id(self) -> MemoryId {
         match self {
-            Self::New(id) | Self::Known(id) => id,
+            Self::New(id) | Self::Known(id) | Self::Forgotten(id) => id,
         }
     }
 }

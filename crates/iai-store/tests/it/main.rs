@@ -10,6 +10,7 @@ mod backup;
 mod creation;
 mod disputes;
 mod fixture;
+mod forgetting;
 mod keys;
 mod ledger;
 mod links;

@@ -9,18 +9,20 @@ use rustix::fs::Access;
 use serde_json::Value;
 
 use super::super::capture_hooks::{Degree, wired_hosts};
-use super::Check;
+use super::repairs::{self, Repair};
+use super::{Check, canary, trends};
 use crate::client::{CallError, Client, check_store, key_status};
+use crate::clock;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
 
 const FREE_MIB_MIN: u64 = 256;
 const LOG_MIB_WARN: u64 = 16;
 
-pub(super) fn all(settings: &Settings) -> Vec<Check> {
+pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
     let client = Client::new(settings.clone());
     let status = client.status();
-    vec![
+    let mut checks = vec![
         folder(settings),
         config(settings),
         key(settings),
@@ -34,7 +36,11 @@ pub(super) fn all(settings: &Settings) -> Vec<Check> {
         hosts(settings),
         model(&status),
         disk(settings),
-    ]
+        repairs::check(&settings.home, repair, clock::now()),
+    ];
+    checks.extend(trends::all(&client, &status));
+    checks.push(canary::check(settings, &status));
+    checks
 }
 
 fn folder(settings: &Settings) -> Check {

@@ -63,6 +63,7 @@ pub(super) fn take_export(engine: &MemoryEngine, given: &Parameters<'_>) -> Resu
     Ok(json!({
         "stored": told.stored,
         "known": told.known,
+        "forgotten": told.forgotten,
         "problems": told.problems,
         "is_ended": told.is_ended,
         "lines": lines.len(),

@@ -1,6 +1,6 @@
 //! What holds for good: the brief, the identity, the pins.
 
-use iai_memory::{BriefAsk, MemoryEngine, PinReach};
+use iai_memory::{BriefAsk, Consent, MemoryEngine, PinReach};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -42,7 +42,11 @@ pub(super) fn pin(
         true => PinReach::Everywhere,
         false => PinReach::Project,
     };
-    reply(engine.pin(&given.text("id")?, reach, now))
+    let consent = match given.flag("untrusted_too")? {
+        true => Consent::Given,
+        false => Consent::NotAsked,
+    };
+    reply(engine.pin(&given.text("id")?, (reach, consent), now))
 }
 
 pub(super) fn pins(engine: &MemoryEngine) -> Result<Value, Failure> {

@@ -38,6 +38,7 @@ pub(super) fn store(
     let mut told = json!({
         "stored": ingested.stored,
         "known": ingested.known,
+        "forgotten": ingested.forgotten,
         "set_aside": reasons,
         "set_aside_places": places,
     });
@@ -55,8 +56,10 @@ pub(super) fn check(
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let batch = understand(read(params)?, now);
-    let missing = engine.missing_turns(&batch.turns)?;
-    Ok(json!({"missing": missing, "set_aside": batch.bad_lines.len()}))
+    let found = engine.missing_turns(&batch.turns)?;
+    let n_set_aside = batch.bad_lines.len();
+    let n_forgotten = found.n_forgotten;
+    Ok(json!({"missing": found.missing, "forgotten": n_forgotten, "set_aside": n_set_aside}))
 }
 
 /// Shows turns without storing them.

@@ -1,0 +1,159 @@
+//! `forget`: shows what would go, and has it gone when somebody says so.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::import::parse_time;
+use super::output::Output;
+use crate::client::Client;
+use crate::exit::Exit;
+use crate::fields::Fields as _;
+
+/// Forget memories for good
+///
+/// Several wishes narrow each other. Without `--yes` nothing changes. There is no undo: text,
+/// vectors, words, links and summaries that quote it are gone from the files, and the same turn is
+/// not taken in again. The transcripts of your assistants are not touched.
+#[derive(Args)]
+pub(super) struct ForgetArguments {
+    /// Memories, by id or its first characters
+    ids: Vec<String>,
+    /// What was said in this session
+    #[arg(long)]
+    session: Option<String>,
+    /// What was said in this project: a path, or its last part
+    #[arg(long)]
+    project: Option<String>,
+    /// What contains this text, whatever its case
+    #[arg(long = "match", value_name = "TEXT")]
+    containing: Option<String>,
+    /// What was said before this date or time
+    #[arg(long, value_name = "DATE", value_parser = parse_time)]
+    before: Option<Timestamp>,
+    /// Do it
+    #[arg(long)]
+    yes: bool,
+    /// List what was forgotten so far: when, how many, by what kind of wish, never the words
+    #[arg(long, conflicts_with_all = ["ids", "session", "project", "containing", "before", "yes"])]
+    receipts: bool,
+}
+
+pub(super) fn run(
+    client: &Client,
+    arguments: &ForgetArguments,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    if arguments.receipts {
+        let receipts = client.call("forget_receipts", &json!({}))?;
+        output.show(&receipts, describe_receipts);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let wishes = wishes_of(arguments);
+    if !arguments.yes {
+        let mut preview = client.call("forget_preview", &wishes)?;
+        preview.set("dry_run", true);
+        output.show(&preview, describe_preview);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut done = client.call("memory_forget", &wishes)?;
+    let waiting = done.at("waiting_forgotten").clone();
+    while done.at("is_finished") != true && done.at("failed").is_null() {
+        output.progress(&format!("{} forgotten · {} left", done.at("forgotten"), done.at("left")));
+        done = client.call("forget_status", &json!({"receipt": done.at("receipt")}))?;
+    }
+    output.end_progress();
+    done.set("waiting_forgotten", waiting);
+    output.show(&done, describe_done);
+    Ok(if done.at("is_finished") == true { ExitCode::SUCCESS } else { Exit::Failure.into() })
+}
+
+fn wishes_of(arguments: &ForgetArguments) -> Value {
+    json!({
+        "ids": arguments.ids,
+        "session": arguments.session,
+        "project": arguments.project.as_deref().map(project_named),
+        "match": arguments.containing,
+        "before": arguments.before.map(|before| before.to_string()),
+    })
+}
+
+/// A folder on this disk means its project; anything else is a name.
+fn project_named(name: &str) -> String {
+    let is_path = name.contains('/') || name == "." || name == "..";
+    match std::fs::canonicalize(name) {
+        Ok(path) if is_path => crate::capture::project_of(Path::new(&path)),
+        _ => name.to_owned(),
+    }
+}
+
+fn describe_preview(preview: &Value) -> String {
+    let text = |value: &Value, name: &str| value.at(name).as_str().unwrap_or("-").to_owned();
+    let count = preview.at("count").as_u64().unwrap_or(0);
+    if count == 0 {
+        return "nothing fits; nothing would be forgotten".to_owned();
+    }
+    let mut lines = vec![format!(
+        "{count} memories of {} sessions would be forgotten, said {} to {}",
+        preview.at("n_sessions"),
+        text(preview, "oldest"),
+        text(preview, "newest"),
+    )];
+    for session in preview.at("sessions").as_array().into_iter().flatten() {
+        lines.push(format!("  session {} · {}", text(session, "session_id"), session.at("count")));
+    }
+    let memories = preview.at("memories").as_array().map(Vec::as_slice).unwrap_or_default();
+    for memory in memories {
+        lines.push(format!(
+            "  {} {} {:<9} {}",
+            text(memory, "record_id").get(..8).unwrap_or_default(),
+            text(memory, "ts"),
+            text(memory, "role"),
+            text(memory, "first_words"),
+        ));
+    }
+    let n_more = count.saturating_sub(memories.len() as u64);
+    if 0 < n_more {
+        lines.push(format!("  … {n_more} more"));
+    }
+    lines.push("Nothing was changed. `--yes` forgets them; there is no undo.".to_owned());
+    lines.join("\n")
+}
+
+fn describe_done(done: &Value) -> String {
+    if let Some(why) = done.at("failed").as_str() {
+        return format!(
+            "{} forgotten, {} left: {why}; the daemon goes on at its next start",
+            done.at("forgotten"),
+            done.at("left")
+        );
+    }
+    let waiting = match done.at("waiting_forgotten").as_u64().unwrap_or(0) {
+        0 => String::new(),
+        n => format!(", and {n} that waited"),
+    };
+    format!("{} memories forgotten{waiting}; receipt {}", done.at("forgotten"), done.at("receipt"))
+}
+
+fn describe_receipts(answer: &Value) -> String {
+    let receipts = answer.at("receipts").as_array().map(Vec::as_slice).unwrap_or_default();
+    if receipts.is_empty() {
+        return "nothing was forgotten on purpose".to_owned();
+    }
+    let line = |receipt: &Value| {
+        let text = |name: &str| receipt.at(name).as_str().unwrap_or("-").to_owned();
+        let state = if receipt.at("finished_at").is_null() { " · not finished" } else { "" };
+        format!(
+            "{:>4} {} · {} memories by {} ({}){state}",
+            receipt.at("receipt").as_u64().unwrap_or(0),
+            text("asked_at"),
+            receipt.at("count"),
+            text("selection"),
+            text("reason"),
+        )
+    };
+    receipts.iter().map(line).collect::<Vec<_>>().join("\n")
+}
