@@ -23,6 +23,7 @@ mod founding;
 mod history;
 mod hooks;
 mod install;
+mod life;
 mod load;
 mod looking;
 mod models;
