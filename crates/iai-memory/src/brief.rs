@@ -4,6 +4,7 @@
 mod compose;
 mod lines;
 mod material;
+mod remarked;
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -35,6 +35,7 @@ pub(crate) use misses::{MISSES_KEPT, miss_of};
 pub use quiet::QuietWindow;
 pub(crate) use room::OrganiseRoom;
 pub use rounds::{ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience};
+pub(crate) use summaries::OWN_HOST;
 
 /// The work there is, in the order it is done.
 static STEPS: &[&dyn Step] = &[

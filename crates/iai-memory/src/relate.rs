@@ -2,9 +2,11 @@
 
 mod differences;
 mod disputes;
+mod kinds;
 mod sentences;
 mod together;
 mod tokens;
+mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
 

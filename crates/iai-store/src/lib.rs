@@ -30,13 +30,13 @@ pub use kernels::return_free_memory;
 pub use reader::{Column, Interrupter, Reader};
 pub use record::{
     Attribute, AttributeNumber, AttributeRole, Correction, Counts, Difference, Dispute, Event,
-    EventFilter, EventId, FILLER_CHARS_MAX, FactKind, FactSeen, Filter, FormalityWeek, Inserted,
-    KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber, MissedCue, Model, ModelNumber,
-    ModelState, Neighbour, NewAttribute, NewDispute, NewEvent, NewMemory, NewModel, NewPattern,
-    NewRemark, NewSetAside, Part, Pattern, PatternKind, PatternStatus, PinReach, Pooling, Position,
-    ProjectSeen, Receipt, ReceiptState, Remark, RemarkKind, Role, SessionSeen, SetAside,
-    Settlement, Severity, StepProgress, Strengthened, Summary, SummaryKind, Tier, Topic,
-    TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
+    EventFilter, EventId, ExceptSessions, FILLER_CHARS_MAX, FactKind, FactSeen, Filter,
+    FormalityWeek, Inserted, KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber, MissedCue,
+    Model, ModelNumber, ModelState, Neighbour, NewAttribute, NewDispute, NewEvent, NewMemory,
+    NewModel, NewPattern, NewRemark, NewSetAside, Part, Pattern, PatternKind, PatternStatus,
+    PinReach, Pooling, Position, ProjectSeen, Receipt, ReceiptState, Remark, RemarkKind, Role,
+    SessionSeen, SetAside, Settlement, Severity, StepProgress, Strengthened, Summary, SummaryKind,
+    Tier, Topic, TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
 };
 pub use store::{Created, Store};
 pub use vault::{KeyFacts, KeyFileKind, KeySource, KeyStatus, create_key_file, key_status};

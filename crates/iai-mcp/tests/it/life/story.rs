@@ -113,18 +113,30 @@ const ACKNOWLEDGED: [&str; 5] = [
 
 fn parts_of(project: &str) -> [&'static str; 6] {
     match project {
-        "ledger" => {
-            ["the payments gateway", "the audit log", "the refund form", "the dump script",
-             "the invoice import", "the exchange rates"]
-        }
-        "storefront" => {
-            ["the checkout page", "the image cache", "the shop search", "the coupon box",
-             "the campaign banner", "the product list"]
-        }
-        _ => {
-            ["the weather feed", "the tile renderer", "the map export", "the coastline job",
-             "the geocoder", "the sample loader"]
-        }
+        "ledger" => [
+            "the payments gateway",
+            "the audit log",
+            "the refund form",
+            "the dump script",
+            "the invoice import",
+            "the exchange rates",
+        ],
+        "storefront" => [
+            "the checkout page",
+            "the image cache",
+            "the shop search",
+            "the coupon box",
+            "the campaign banner",
+            "the product list",
+        ],
+        _ => [
+            "the weather feed",
+            "the tile renderer",
+            "the map export",
+            "the coastline job",
+            "the geocoder",
+            "the sample loader",
+        ],
     }
 }
 
