@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use iai_store::{
-    ExceptSessions, Memory, MemoryId, ProjectSeen, Reader, Remark, Role, SessionSeen, Uses,
+    ExceptSessions, Memory, MemoryId, MemoryNumber, ProjectSeen, Reader, Remark, Role, SessionSeen,
+    UsedMemory, Uses,
 };
 use jiff::Timestamp;
 
@@ -28,9 +29,11 @@ const LAST_TURNS: usize = 24;
 const FRESH_SESSIONS_MAX: usize = 1;
 const PINS_MAX: usize = 12;
 const USED_MAX: usize = 8;
+/// Used memories that are read to choose from.
+const USED_READ_MAX: usize = 24;
 const PROJECTS_MAX: usize = 5;
 /// A memory used less often is not much used.
-const WORTH_MIN: u32 = 2;
+const WORTH_MIN: u32 = 3;
 /// A turn of fewer words does not say what a session was about.
 const TELLING_WORDS_MIN: usize = 3;
 /// Words shorter than this are in every sentence.
@@ -235,11 +238,20 @@ fn telling_words(text: &str) -> BTreeSet<String> {
     words.map(str::to_owned).collect()
 }
 
+/// What was of use most often and states something that nobody said otherwise since.
 fn used(reader: &Reader, project: &str) -> Result<Vec<Told>> {
-    let used = reader.most_used(project, USED_MAX)?.into_iter();
+    let used = reader.most_used(project, USED_READ_MAX)?;
+    let numbers: Vec<MemoryNumber> = used.iter().map(|used| used.number).collect();
+    let disputes = reader.disputes_of(&numbers)?;
+    let is_disputed = |number| disputes.iter().any(|dispute| dispute.about.earlier == number);
     let worth = |uses: Uses| uses.n_recalled.saturating_add(3 * uses.n_reinforced);
-    let used = used.filter(|used| WORTH_MIN <= worth(used.uses) && may_be_told(&used.memory));
+    let is_worth_it = |used: &UsedMemory| {
+        let states = !Wording::of(&used.memory.text).is_question;
+        WORTH_MIN <= worth(used.uses) && states && may_be_told(&used.memory)
+    };
+    let used = used.into_iter().filter(|used| is_worth_it(used) && !is_disputed(used.number));
     Ok(used
+        .take(USED_MAX)
         .map(|used| {
             let aside = format!("recalled {} times", used.uses.n_recalled);
             told(&used.memory, &used.memory.text, Some(&aside))

@@ -128,10 +128,12 @@ impl OrganiseRoom {
         0 < self.state().n_asking
     }
 
-    /// Waits until nobody asks anything.
-    pub(super) fn make_way(&self) {
+    /// Waits until nobody asks anything; false when they ask without end.
+    pub(super) fn make_way(&self) -> bool {
         let is_taken = |state: &mut State| 0 < state.n_asking;
-        drop(self.changed.wait_timeout_while(self.state(), MAKING_WAY_MAX, is_taken));
+        let waited = self.changed.wait_timeout_while(self.state(), MAKING_WAY_MAX, is_taken);
+        let (_state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        !waited.timed_out()
     }
 
     /// Says that something came in.

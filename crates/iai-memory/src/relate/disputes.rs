@@ -48,9 +48,6 @@ impl Step for Disputes {
     }
 
     fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
-        if shift.must_make_way() {
-            return Ok(Advance::MadeWay);
-        }
         let (mut progress, memories) = engine.read(|reader| {
             let mut progress = reader.step(self.name())?;
             let rules = json!({"rules": RULES});
@@ -60,26 +57,23 @@ impl Step for Disputes {
             let memories = reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?;
             Ok((progress, memories))
         })?;
-        let mut found = Vec::new();
-        let mut n_seen = 0;
-        for (number, memory) in &memories {
-            if 0 < n_seen && shift.must_make_way() {
-                break;
-            }
-            found.extend(engine.disputes_about(*number, memory)?);
-            progress.up_to = *number;
-            n_seen += 1;
-        }
-        if n_seen == 0 {
+        if memories.is_empty() {
             return Ok(Advance::Nothing);
         }
+        let mut found = Vec::new();
+        let seen = shift.one_by_one(&memories, |(number, memory)| {
+            found.extend(engine.disputes_about(*number, memory)?);
+            Ok(())
+        })?;
+        let Some((last, _)) = seen.last() else { return Ok(Advance::MadeWay) };
+        progress.up_to = *last;
         let n_found = engine.write(|writing| {
             let n_found = keep(writing, &found, shift.now)?;
             writing.put_step(self.name(), &progress, shift.now)?;
             Ok(n_found)
         })?;
         Ok(Advance::Did(Effects::from([
-            ("memories_compared", n_seen),
+            ("memories_compared", seen.len() as u64),
             ("disputes_found", n_found),
         ])))
     }
