@@ -13,7 +13,7 @@ use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::recall::knobs::Manner;
 use compose::{Reading, compose};
-pub(crate) use lines::{age, cut, flat};
+pub(crate) use lines::{age, cut, flat, project_name};
 
 const CHARS_PER_TOKEN: usize = 4;
 

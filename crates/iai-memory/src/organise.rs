@@ -10,6 +10,7 @@ mod habits;
 mod misses;
 mod nearness;
 mod quiet;
+mod reflection;
 mod retention;
 mod room;
 mod rounds;
@@ -34,6 +35,7 @@ use crate::uses::CountUses;
 
 pub(crate) use misses::{MISSES_KEPT, miss_of};
 pub use quiet::QuietWindow;
+pub use reflection::{ReflectionAsk, ReflectionNext, ReflectionOccasion, ReflectionStatus};
 pub(crate) use room::OrganiseRoom;
 pub use rounds::{ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience};
 pub(crate) use summaries::OWN_HOST;

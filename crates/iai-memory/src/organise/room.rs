@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::quiet::QuietWindow;
+use super::reflection::ReflectionStatus;
 use super::rounds::Digest;
 use super::{Effects, add};
 use crate::bell::Bell;
@@ -46,6 +47,7 @@ pub(super) struct State {
     pub(super) round_at: Option<Timestamp>,
     /// What rounds did since somebody looked.
     pub(super) digest: Digest,
+    pub(super) reflection: ReflectionStatus,
     misses: Vec<Miss>,
 }
 
@@ -91,6 +93,7 @@ impl Default for OrganiseRoom {
             window: None,
             round_at: None,
             digest: Digest::default(),
+            reflection: ReflectionStatus::default(),
             misses: Vec::new(),
         };
         Self {
