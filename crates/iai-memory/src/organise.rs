@@ -28,7 +28,7 @@ use crate::attributes::Attributes;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::formality::Formality;
-use crate::links::{FadingLinks, SimilarLinks};
+use crate::links::{EntityLinks, FadingLinks, SimilarLinks};
 use crate::relate::Disputes;
 use crate::remarks::FindRemarks;
 use crate::uses::CountUses;
@@ -40,9 +40,11 @@ pub(crate) use room::OrganiseRoom;
 pub use rounds::{ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience};
 pub(crate) use summaries::OWN_HOST;
 
-/// The work there is, in the order it is done.
+/// The work there is, in the order it is done. Nothing here tunes anything: the weights of recall are
+/// chosen on development sets and are the same for everybody, and the knobs are the user's to turn.
 static STEPS: &[&dyn Step] = &[
     &Attributes,
+    &EntityLinks,
     &Formality,
     &Disputes,
     &FindRemarks,

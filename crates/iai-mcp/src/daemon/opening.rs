@@ -18,6 +18,7 @@ use super::handlers::Failure;
 use super::lifecycle::Event;
 use super::models::Models;
 use super::organiser;
+use super::reflection::Reflection;
 use crate::clock;
 use crate::home::Home;
 use crate::settings::Settings;
@@ -30,6 +31,7 @@ pub(super) struct Opened {
     pub(super) engine: Arc<MemoryEngine>,
     pub(super) drainer: Drainer,
     pub(super) models: Arc<Models>,
+    pub(super) reflection: Arc<Reflection>,
     /// The key file, when this start made it.
     pub(super) made_key: Option<PathBuf>,
 }
@@ -159,8 +161,9 @@ fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Res
     )?;
     let made_key = (created == Created::StoreAndKey).then(|| settings.home.key_file());
     let models = Models::start(Arc::clone(&engine), settings.home.models())?;
-    organiser::start(Arc::clone(&engine), settings.idle_shutdown)?;
-    Ok(Opened { engine, drainer, models, made_key })
+    let reflection = Arc::new(Reflection::start(Arc::clone(&engine), settings)?);
+    organiser::start(Arc::clone(&engine), Arc::clone(&reflection), settings.idle_shutdown)?;
+    Ok(Opened { engine, drainer, models, reflection, made_key })
 }
 
 /// Names the store's files for the engine.

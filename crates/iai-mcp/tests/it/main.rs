@@ -28,6 +28,7 @@ mod load;
 mod looking;
 mod models;
 mod protocol;
+mod reflection;
 mod secrecy;
 mod standing;
 mod tools;

@@ -106,6 +106,7 @@ impl MemoryEngine {
         status.asked_at = Some(now);
         self.write(|writing| put(writing, progress.up_to, &status, now))?;
         self.organise.state().reflection = status;
+        self.note_outside_call(now)?;
         Ok(ReflectionNext::Notes(Box::new(ask)))
     }
 
@@ -136,7 +137,12 @@ impl MemoryEngine {
                 }
                 writing.link(&evidence(id, *source, now))?;
             }
-            writing.event(&event("reflection_kept", Severity::Info, json!({}), vec![id], now))?;
+            writing.event(&event(
+                Severity::Info,
+                json!({"of": TAG, "is_well": true}),
+                vec![id],
+                now,
+            ))?;
             strikes::clear(writing, NAME, now)?;
             put(writing, ask.up_to, &status, now)
         })?;
@@ -152,8 +158,8 @@ impl MemoryEngine {
         status.failure = Some(reason.clone());
         self.write(|writing| {
             let up_to = writing.read().step(NAME)?.up_to;
-            let data = json!({"reason": reason});
-            writing.event(&event("reflection_failed", Severity::Warning, data, vec![], now))?;
+            let data = json!({"of": TAG, "is_well": false, "reason": reason});
+            writing.event(&event(Severity::Warning, data, vec![], now))?;
             strikes::strike(writing, NAME, &reason, now)?;
             put(writing, up_to, &status, now)
         })?;
@@ -279,15 +285,15 @@ fn evidence(reflection: MemoryId, source: MemoryId, now: Timestamp) -> Link {
     }
 }
 
+/// The contract's event about whoever is asked to think.
 fn event(
-    kind: &str,
     severity: Severity,
     data: serde_json::Value,
     sources: Vec<MemoryId>,
     at: Timestamp,
 ) -> NewEvent {
     NewEvent {
-        kind: kind.to_owned(),
+        kind: "llm_health".to_owned(),
         severity: Some(severity),
         domain: Some("memory".to_owned()),
         at,

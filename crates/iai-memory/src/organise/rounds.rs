@@ -331,6 +331,13 @@ impl MemoryEngine {
         self.learn_quiet_window(now)
     }
 
+    /// Notes that a program outside was asked.
+    pub(super) fn note_outside_call(&self, now: Timestamp) -> Result<()> {
+        let mut rounds = self.rounds()?;
+        rounds.digest.claude_call_used = true;
+        self.put_rounds(&rounds, None, now)
+    }
+
     fn rounds(&self) -> Result<Rounds> {
         let state = self.read(|reader| Ok(reader.step(ROUNDS)?))?.state;
         Ok(serde_json::from_value(state).unwrap_or_default())

@@ -109,7 +109,8 @@ fn idle_work_is_held_back_and_what_is_wanted_is_not() {
 }
 
 /// Steps that read memory by memory; the others work on what these have made.
-const READING: &[&str] = &["attributes", "formality", "disputes", "remarks", "nearness", "facts"];
+const READING: &[&str] =
+    &["attributes", "formality", "disputes", "remarks", "nearness", "facts", "entity_links"];
 
 fn shift(engine: &MemoryEngine) -> Shift<'_> {
     Shift::new(Timestamp::UNIX_EPOCH, Occasion::Demand, &engine.organise)
