@@ -30,7 +30,7 @@ impl MemoryEngine {
     /// Notes that these memories were an answer, the best first.
     pub(crate) fn note_recalled(&self, ids: impl Iterator<Item = MemoryId>) {
         self.note(ids.take(ANSWERS_MAX), |uses| {
-            uses.n_recalled = uses.n_recalled.saturating_add(1)
+            uses.n_recalled = uses.n_recalled.saturating_add(1);
         });
     }
 

@@ -71,7 +71,7 @@ fn replaced_by(reader: &Reader, memory: &Memory) -> Result<Option<Memory>> {
         Some(id) => reader.memory(id)?,
         None => None,
     };
-    Ok(old.filter(|old| may_be_quoted(old)))
+    Ok(old.filter(may_be_quoted))
 }
 
 /// What no longer holds may still be named beside what replaced it.

@@ -40,6 +40,18 @@ const DEED_WORDS: &[&str] = &[
     "done",
     "tried",
     "wrote",
+    "saw",
+    "took",
+    "went",
+    "happened",
+    "crashed",
+    "broke",
+    "noticed",
+    "reported",
+    "asked",
+    "told",
+    "measured",
+    "got",
 ];
 /// Words a sentence begins with that asks, supposes or bids.
 const OPEN_WORDS: &[&str] = &[
@@ -251,6 +263,7 @@ mod tests {
             "It covers the empty input and 40 rows",
             "Splitting the parser would touch 40 files",
             "I raised the limit of the parser to 40",
+            "The customer saw the search time out after 12 seconds",
             "**Pepper and Onion Chicken Tacos**",
             "1 2 3 4 5 6 7 8",
         ] {
