@@ -40,8 +40,9 @@ pub(crate) use room::OrganiseRoom;
 pub use rounds::{ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience};
 pub(crate) use summaries::OWN_HOST;
 
-/// The work there is, in the order it is done. Nothing here tunes anything: the weights of recall are
-/// chosen on development sets and are the same for everybody, and the knobs are the user's to turn.
+/// The work there is, in the order it is done. Nothing here tunes anything: the weights of recall
+/// are chosen on development sets and are the same for everybody, and the knobs are the user's to
+/// turn.
 static STEPS: &[&dyn Step] = &[
     &Attributes,
     &EntityLinks,

@@ -112,7 +112,7 @@ fn search(
 }
 
 impl MemoryEngine {
-    /// Looks at one memory at once, so that the next session is told. The step finds the same again.
+    /// Looks at one memory at once, so that the next session is told. The step finds it again.
     pub(crate) fn look_for_remarks(&self, id: MemoryId) -> Result<()> {
         let found = self.read(|reader| {
             let memory = reader.memory(id)?;
