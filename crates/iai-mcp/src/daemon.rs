@@ -12,6 +12,7 @@ mod listen;
 mod models;
 mod opening;
 mod organiser;
+mod reflection;
 mod scanning;
 mod singleton;
 mod watch;
@@ -26,7 +27,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use iai_memory::{Ingested, MemoryError};
+use iai_memory::{Ingested, MemoryError, ReflectionOccasion};
 use iai_wire::{Call, PROTOCOL_VERSION, code};
 use serde_json::{Value, json};
 
@@ -172,6 +173,7 @@ impl House {
             opened.engine.stop_tending();
             opened.engine.stop_embedding();
             opened.engine.stop_organising();
+            opened.reflection.stop();
             let why = json!({"why": format!("{why:?}")});
             if let Err(error) = opened.engine.record_event("daemon_stopped", why, clock::now()) {
                 tracing::warn!(%error, "leaving without a note");
@@ -259,6 +261,7 @@ fn answerer(
             let name = call.params.get("name").and_then(Value::as_str).unwrap_or_default();
             store.wait()?.models.use_model(name)
         }
+        "reflection_run" => Ok(store.wait()?.reflection.ask(ReflectionOccasion::Wish)?),
         "model_status" => Ok(store.wait()?.models.show()),
         "turns_check_file" => check_file(&*store.wait()?, &home, &call.params),
         "spool_show" => {

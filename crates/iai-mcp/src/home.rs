@@ -92,6 +92,11 @@ impl Home {
         self.root.join(".identity-draft.md")
     }
 
+    /// Where the program runs that is asked to reflect; nothing said there is captured.
+    pub(crate) fn reflection(&self) -> PathBuf {
+        self.root.join("reflection")
+    }
+
     /// What was done to the hosts' files, so that it can be undone.
     pub(crate) fn install_ledger(&self) -> PathBuf {
         self.root.join("install-ledger.json")

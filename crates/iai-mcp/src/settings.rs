@@ -1,5 +1,7 @@
 //! What the environment and the config file say: the only reader of either.
 
+mod reflection;
+
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -10,6 +12,9 @@ use thiserror::Error;
 
 use crate::capture::SecretPolicy;
 use crate::home::Home;
+
+use reflection::ReflectionConfig;
+pub(crate) use reflection::ReflectionSetting;
 
 const IDLE_SHUTDOWN_SECS: u64 = 1800;
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
@@ -46,6 +51,8 @@ pub(crate) struct Settings {
     pub(crate) secrets: SecretPolicy,
     /// Offer the assistant a tool that forgets, behind a confirmation.
     pub(crate) allow_forget_tool: bool,
+    /// Who is asked to reflect once a night; `None` means nobody.
+    pub(crate) reflection: Option<ReflectionSetting>,
     /// What is wrong with the config file. While something is, nothing is captured: it may be the
     /// very file that says what must not be.
     pub(crate) config_error: Option<String>,
@@ -65,6 +72,8 @@ struct Config {
     /// Texts that look like secrets and are none, or their marks.
     #[serde(default)]
     secrets_allowed: Vec<String>,
+    #[serde(flatten)]
+    reflection: ReflectionConfig,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -109,10 +118,10 @@ impl Settings {
             .map(|path| absolute("IAI_DAEMON_SOCKET_PATH", path))
             .transpose()?;
         let home = Home::new(root, socket);
-        let (config, config_error) = match read_config(&home.config_file(), get("HOME").as_deref())
-        {
-            Ok(config) => (config, None),
-            Err(error) => (Config::default(), Some(error)),
+        let path = home.config_file();
+        let (config, reflection, config_error) = match read_config(&path, &get) {
+            Ok((config, reflection)) => (config, reflection, None),
+            Err(error) => (Config::default(), None, Some(error)),
         };
         let folder = |name| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
         Ok(Self {
@@ -134,26 +143,34 @@ impl Settings {
                 is_off: config.secrets == Secrets::Keep,
                 allowed: config.secrets_allowed,
             },
+            reflection,
             config_error,
         })
     }
 }
 
 /// Reads the config file; folders come out absolute.
-fn read_config(path: &Path, user_home: Option<&str>) -> Result<Config, String> {
+fn read_config(
+    path: &Path,
+    get: &impl Fn(&str) -> Option<String>,
+) -> Result<(Config, Option<ReflectionSetting>), String> {
     let failed = |what: String| format!("{}: {what}", path.display());
     let mut text = String::new();
     let file = match File::open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Config::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok((Config::default(), None));
+        }
         Err(error) => return Err(failed(error.to_string())),
     };
     let read = file.take(CONFIG_BYTES_MAX).read_to_string(&mut text);
     read.map_err(|error| failed(error.to_string()))?;
     let mut config: Config =
         serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+    let reflection = config.reflection.understood(get).map_err(failed)?;
+    let user_home = get("HOME");
     for folder in &mut config.ignore {
-        if let (Some(rest), Some(home)) = (folder.strip_prefix("~/"), user_home) {
+        if let (Some(rest), Some(home)) = (folder.strip_prefix("~/"), &user_home) {
             *folder = format!("{home}/{rest}");
         }
         if !folder.starts_with('/') {
@@ -162,7 +179,7 @@ fn read_config(path: &Path, user_home: Option<&str>) -> Result<Config, String> {
             )));
         }
     }
-    Ok(config)
+    Ok((config, reflection))
 }
 
 /// A relative path would mean another store in every folder a hook happens to run in.

@@ -33,7 +33,11 @@ fn measure(n_turns: usize, with_model: bool) {
     let before = memory_mib("VmRSS:");
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let pace = Pace { clock: &clock, idle_min: Duration::from_secs(3600) };
+            let pace = Pace {
+                clock: &clock,
+                idle_min: Duration::from_secs(3600),
+                after_idle_round: &|| (),
+            };
             engine.organise_until_stopped(&pace).unwrap();
         });
         let begun = Instant::now();

@@ -44,22 +44,23 @@ impl Step for Attributes {
         let mut progress = engine.read(|reader| Ok(reader.step(self.name())?))?;
         let came_in =
             engine.read(|reader| Ok(reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?))?;
-        let Some((last, _)) = came_in.last() else { return Ok(Advance::Nothing) };
-        progress.up_to = *last;
-        let mut taken: Vec<(MemoryNumber, Vec<NewAttribute>)> = Vec::with_capacity(came_in.len());
-        for (number, memory) in &came_in {
-            if shift.must_make_way() {
-                return Ok(Advance::MadeWay);
-            }
-            taken.push((*number, taken_from(&Source::of(memory))));
+        if came_in.is_empty() {
+            return Ok(Advance::Nothing);
         }
+        let mut taken: Vec<(MemoryNumber, Vec<NewAttribute>)> = Vec::with_capacity(came_in.len());
+        let read = shift.one_by_one(&came_in, |(number, memory)| {
+            taken.push((*number, taken_from(&Source::of(memory))));
+            Ok(())
+        })?;
+        let Some((last, _)) = read.last() else { return Ok(Advance::MadeWay) };
+        progress.up_to = *last;
         let n_given = engine.write(|writing| {
             let n_given = writing.put_attributes(&taken)?;
             writing.put_step(self.name(), &progress, shift.now)?;
             Ok(n_given)
         })?;
         Ok(Advance::Did(Effects::from([
-            ("memories_read", came_in.len() as u64),
+            ("memories_read", read.len() as u64),
             ("attributes_given", n_given as u64),
         ])))
     }

@@ -4,6 +4,7 @@
 mod compose;
 mod lines;
 mod material;
+mod remarked;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::recall::knobs::Manner;
 use compose::{Reading, compose};
-pub(crate) use lines::{age, cut, flat};
+pub(crate) use lines::{age, cut, flat, project_name};
 
 const CHARS_PER_TOKEN: usize = 4;
 

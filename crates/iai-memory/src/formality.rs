@@ -82,15 +82,17 @@ impl Step for Formality {
         let mut progress = engine.read(|reader| Ok(reader.step(self.name())?))?;
         let came_in =
             engine.read(|reader| Ok(reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?))?;
-        let Some((last, _)) = came_in.last() else { return Ok(Advance::Nothing) };
-        if shift.must_make_way() {
-            return Ok(Advance::MadeWay);
+        if came_in.is_empty() {
+            return Ok(Advance::Nothing);
         }
+        let mut measured = Vec::new();
+        let read = shift.one_by_one(&came_in, |(number, memory)| {
+            let found = thousandths(memory).map(|thousandths| (*number, memory, thousandths));
+            measured.extend(found);
+            Ok(())
+        })?;
+        let Some((last, _)) = read.last() else { return Ok(Advance::MadeWay) };
         progress.up_to = *last;
-        let measured: Vec<_> = came_in
-            .iter()
-            .filter_map(|(number, memory)| Some((*number, memory, thousandths(memory)?)))
-            .collect();
         engine.write(|writing| {
             for (number, memory, thousandths) in &measured {
                 writing.put_formality(*number, week_of(memory.turn_at), *thousandths)?;

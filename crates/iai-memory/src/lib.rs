@@ -61,7 +61,8 @@ pub use iai_store::{
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, MissingTurns, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};
 pub use organise::{
-    Asking, ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience, QuietWindow,
+    Asking, ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience, QuietWindow, ReflectionAsk,
+    ReflectionNext, ReflectionOccasion, ReflectionStatus,
 };
 pub use patterns::{PatternView, PatternsAnswer, PatternsAsk};
 pub use profile::{KNOBS, Knob};

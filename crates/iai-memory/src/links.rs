@@ -3,6 +3,8 @@
 //! The turn before and the turn after are links too, but no rows: the catalogue knows them
 //! (`docs/decisions/0005-links.md`).
 
+mod entities;
+
 use std::collections::BTreeMap;
 
 use iai_store::{Limits, Link, LinkKind, Memory, MemoryNumber, Reader, StepProgress};
@@ -13,6 +15,8 @@ use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{Advance, Due, Effects, Shift, Step};
 use crate::relate::{differ_in_a_fact, is_same_wording};
+
+pub(crate) use entities::EntityLinks;
 
 /// The nearest memories one memory is linked with.
 const LINKS_PER_MEMORY: usize = 5;

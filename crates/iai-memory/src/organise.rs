@@ -10,6 +10,7 @@ mod habits;
 mod misses;
 mod nearness;
 mod quiet;
+mod reflection;
 mod retention;
 mod room;
 mod rounds;
@@ -18,6 +19,7 @@ mod summaries;
 mod terms;
 mod topics;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -26,19 +28,24 @@ use crate::attributes::Attributes;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::formality::Formality;
-use crate::links::{FadingLinks, SimilarLinks};
+use crate::links::{EntityLinks, FadingLinks, SimilarLinks};
 use crate::relate::Disputes;
 use crate::remarks::FindRemarks;
 use crate::uses::CountUses;
 
 pub(crate) use misses::{MISSES_KEPT, miss_of};
 pub use quiet::QuietWindow;
+pub use reflection::{ReflectionAsk, ReflectionNext, ReflectionOccasion, ReflectionStatus};
 pub(crate) use room::OrganiseRoom;
 pub use rounds::{ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience};
+pub(crate) use summaries::OWN_HOST;
 
-/// The work there is, in the order it is done.
+/// The work there is, in the order it is done. Nothing here tunes anything: the weights of recall
+/// are chosen on development sets and are the same for everybody, and the knobs are the user's to
+/// turn.
 static STEPS: &[&dyn Step] = &[
     &Attributes,
+    &EntityLinks,
     &Formality,
     &Disputes,
     &FindRemarks,
@@ -117,18 +124,51 @@ pub(crate) struct Shift<'a> {
     /// Why it is called.
     pub(crate) occasion: Occasion,
     room: &'a OrganiseRoom,
+    /// Set when others went first for as long as they may: the next look lets one piece of work by.
+    is_overdue: Cell<bool>,
+    /// How often somebody looked whether to make way.
+    n_looks: Cell<u64>,
 }
 
-impl Shift<'_> {
+impl<'a> Shift<'a> {
+    fn new(now: Timestamp, occasion: Occasion, room: &'a OrganiseRoom) -> Self {
+        Self { now, occasion, room, is_overdue: Cell::new(false), n_looks: Cell::new(0) }
+    }
+
     /// Tells whether the step has to return soon: somebody asks something, somebody holds idle work
     /// back, or the daemon leaves. Work between two looks takes a few milliseconds at most.
     pub(crate) fn must_make_way(&self) -> bool {
-        self.must_leave() || self.room.is_asked()
+        self.look();
+        self.must_leave() || self.room.is_asked() && !self.is_overdue.take()
+    }
+
+    /// Does one piece of work after another until somebody else goes first, and returns those that
+    /// were done: none when it has to make way at once. What was done is never thrown away, so that
+    /// who is interrupted again and again still comes forward.
+    pub(crate) fn one_by_one<'w, T>(
+        &self,
+        work: &'w [T],
+        mut act: impl FnMut(&'w T) -> Result<()>,
+    ) -> Result<&'w [T]> {
+        let mut n_done = 0;
+        for piece in work {
+            if self.must_make_way() {
+                break;
+            }
+            act(piece)?;
+            n_done += 1;
+        }
+        Ok(work.get(..n_done).unwrap_or_default())
+    }
+
+    fn look(&self) {
+        self.n_looks.set(self.n_looks.get() + 1);
     }
 
     /// Waits inside a computation that holds no lock until nobody asks anything; false when the
     /// step has to give up what it has in hand.
     pub(crate) fn step_aside(&self) -> bool {
+        self.look();
         if self.room.is_asked() {
             self.room.make_way();
         }
@@ -181,11 +221,11 @@ impl MemoryEngine {
     ) -> Result<BTreeMap<&'static str, Effects>> {
         let mut done: BTreeMap<&'static str, Effects> = BTreeMap::new();
         for step in steps {
-            let shift = Shift { now, occasion: Occasion::Demand, room: &self.organise };
+            let shift = Shift::new(now, Occasion::Demand, &self.organise);
             loop {
                 match step.advance(self, &shift)? {
                     Advance::Nothing => break,
-                    Advance::MadeWay => self.organise.make_way(),
+                    Advance::MadeWay => shift.is_overdue.set(!self.organise.make_way()),
                     Advance::Did(effects) => {
                         let sum = done.entry(step.name()).or_default();
                         effects.iter().for_each(|(what, n)| *sum.entry(what).or_default() += n);
@@ -241,14 +281,17 @@ impl MemoryEngine {
         clock: &dyn Fn() -> Timestamp,
         between: &mut dyn FnMut(&Self) -> Result<()>,
     ) -> Result<bool> {
+        let mut is_overdue = false;
         loop {
-            let shift = Shift { now: clock(), occasion, room: &self.organise };
+            let shift = Shift::new(clock(), occasion, &self.organise);
+            shift.is_overdue.set(is_overdue);
+            is_overdue = false;
             if shift.must_leave() {
                 return Ok(false);
             }
             match step.advance(self, &shift)? {
                 Advance::Nothing => return Ok(true),
-                Advance::MadeWay => self.organise.make_way(),
+                Advance::MadeWay => is_overdue = !self.organise.make_way(),
                 Advance::Did(effects) => self.organise.did(step.name(), &effects),
             }
             between(self)?;
@@ -278,129 +321,4 @@ fn add(sum: &mut Effects, effects: &Effects) {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    use iai_store::{KeySource, StorePaths};
-    use jiff::SignedDuration;
-
-    use super::*;
-
-    /// Does something until its progress says three, and makes way once.
-    struct CountToThree;
-
-    impl Step for CountToThree {
-        fn name(&self) -> &'static str {
-            "count"
-        }
-
-        fn due(&self) -> Due {
-            Due::Soon
-        }
-
-        fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
-            let mut progress = engine.read(|reader| Ok(reader.step(self.name())?))?;
-            let n = progress.state.get("n").and_then(serde_json::Value::as_u64).unwrap_or(0);
-            if n == 3 {
-                return Ok(Advance::Nothing);
-            }
-            progress.state = serde_json::json!({"n": n + 1});
-            engine.write(|writing| Ok(writing.put_step(self.name(), &progress, shift.now)?))?;
-            Ok(if n == 1 { Advance::MadeWay } else { Advance::Did(Effects::from([("n", 1)])) })
-        }
-    }
-
-    /// Fails as often as it is called.
-    #[derive(Default)]
-    struct Failing(AtomicU64);
-
-    impl Step for Failing {
-        fn name(&self) -> &'static str {
-            "failing"
-        }
-
-        fn due(&self) -> Due {
-            Due::Idle
-        }
-
-        fn advance(&self, _: &MemoryEngine, _: &Shift<'_>) -> Result<Advance> {
-            self.0.fetch_add(1, Ordering::Relaxed);
-            Err(MemoryError::bad("test", "as ordered"))
-        }
-    }
-
-    fn engine(folder: &std::path::Path) -> MemoryEngine {
-        let paths = StorePaths {
-            folder: folder.to_owned(),
-            database: folder.join("memory.db"),
-            vault: folder.join("vault.json"),
-            key_file: folder.join("key"),
-            spool_public: folder.join("spool.pub"),
-        };
-        MemoryEngine::open(&paths, &KeySource { passphrase: None }, Timestamp::UNIX_EPOCH)
-            .unwrap()
-            .0
-    }
-
-    fn run(engine: &MemoryEngine, steps: &[&dyn Step], occasion: Occasion, hour: i64) -> bool {
-        let at = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(hour);
-        engine.organise.begin_round();
-        engine.run_steps(steps, occasion, &|| at).unwrap()
-    }
-
-    #[test]
-    fn a_step_is_called_until_it_has_nothing_to_do_and_then_does_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let engine = engine(folder.path());
-        assert!(run(&engine, &[&CountToThree], Occasion::Soon, 0));
-        let done = engine.organise.end_round(None);
-        assert_eq!(done.effects, BTreeMap::from([("count", Effects::from([("n", 2)]))]));
-        assert!(run(&engine, &[&CountToThree], Occasion::Demand, 0));
-        assert!(engine.organise.end_round(None).effects.is_empty());
-    }
-
-    #[test]
-    fn a_step_that_fails_three_times_rests_for_a_day_and_the_others_go_on() {
-        let folder = tempfile::tempdir().unwrap();
-        let engine = engine(folder.path());
-        let failing = Failing::default();
-        for (hour, n_calls) in [(0, 1), (1, 2), (2, 3), (3, 3), (25, 3), (26, 4), (27, 5)] {
-            assert!(run(&engine, &[&failing, &CountToThree], Occasion::Idle, hour));
-            assert_eq!(failing.0.load(Ordering::Relaxed), n_calls, "hour {hour}");
-            let done = engine.organise.end_round(None);
-            assert_eq!(done.resting.is_empty(), !(3..=25).contains(&hour));
-        }
-    }
-
-    #[test]
-    fn idle_work_is_held_back_and_what_is_wanted_is_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let engine = engine(folder.path());
-        engine.hold_organising(Some(Timestamp::UNIX_EPOCH + SignedDuration::from_hours(2)));
-        assert!(!run(&engine, &[&CountToThree], Occasion::Idle, 1));
-        assert!(engine.organise.end_round(None).effects.is_empty());
-        assert!(run(&engine, &[&CountToThree], Occasion::Demand, 1));
-        assert_eq!(engine.organise.end_round(None).effects.len(), 1);
-        assert!(run(&engine, &[&CountToThree], Occasion::Idle, 2));
-        engine.hold_organising(None);
-        assert!(!run(&engine, &[&CountToThree], Occasion::Idle, 999));
-        engine.resume_organising();
-        assert!(run(&engine, &[&CountToThree], Occasion::Idle, 1));
-    }
-
-    #[test]
-    fn whoever_asks_goes_first() {
-        let folder = tempfile::tempdir().unwrap();
-        let engine = engine(folder.path());
-        let (now, occasion) = (Timestamp::UNIX_EPOCH, Occasion::Idle);
-        let shift = Shift { now, occasion, room: &engine.organise };
-        assert!(!shift.must_make_way());
-        let (first, second) = (engine.asking(), engine.asking());
-        drop(first);
-        assert!(shift.must_make_way());
-        drop(second);
-        assert!(!shift.must_make_way() && shift.step_aside());
-        engine.stop_organising();
-        assert!(shift.must_make_way() && !shift.step_aside());
-    }
-}
+mod tests;

@@ -3,14 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use iai_store::{Difference, Dispute, MemoryId, MissedCue, Pattern, PatternStatus};
+use iai_store::{Difference, Dispute, Memory, MemoryId, MissedCue, Pattern, PatternStatus};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::brief::{cut, flat};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::MISSES_KEPT;
 use crate::patterns::sentence;
+use crate::remarks::sentences;
 
 /// Questions open at once in one project; more would be a questionnaire.
 const OPEN_MAX: usize = 3;
@@ -82,7 +84,7 @@ impl MemoryEngine {
             let mut questions = Vec::new();
             for dispute in reader.open_disputes(DISPUTES_LOOKED_AT)? {
                 let Some(later) = reader.memory(dispute.later_id)? else { continue };
-                questions.push(about_dispute(&dispute, later.project));
+                questions.push(about_dispute(&dispute, &later));
             }
             Ok(questions)
         })
@@ -132,11 +134,12 @@ fn about_gap(miss: &MissedCue) -> Question {
     }
 }
 
-fn about_dispute(dispute: &Dispute, project: Option<String>) -> Question {
+fn about_dispute(dispute: &Dispute, later: &Memory) -> Question {
     let about = &dispute.about;
+    let said = cut(&flat(sentence_with(&later.text, &about.new_value)), CUE_CHARS_MAX);
     let text = match about.what {
         Difference::Negation => {
-            "One memory says so and a later one says not. Which of them holds?".to_owned()
+            format!("“{said}” was said, and earlier or later the opposite. Which holds?")
         }
         Difference::Number
         | Difference::Date
@@ -144,7 +147,7 @@ fn about_dispute(dispute: &Dispute, project: Option<String>) -> Question {
         | Difference::Name
         | Difference::Path => {
             let (old, new) = (&about.old_value, &about.new_value);
-            format!("Two memories differ in a {}: {old} or, later, {new}. Which holds?", about.what)
+            format!("“{said}” was said, and {old} before. Does {new} hold now?")
         }
     };
     Question {
@@ -153,8 +156,17 @@ fn about_dispute(dispute: &Dispute, project: Option<String>) -> Question {
         tier: "dispute",
         entropy: 1.0,
         triggered_by_record_ids: vec![dispute.earlier_id, dispute.later_id],
-        project,
+        project: later.project.clone(),
     }
+}
+
+/// Returns the sentence a value stands in, so that the question says what it is about.
+fn sentence_with<'a>(text: &'a str, value: &str) -> &'a str {
+    let first_word = value.split_whitespace().next().unwrap_or_default();
+    let parts = sentences(text).into_iter().filter_map(|range| text.get(range));
+    let mut parts = parts.peekable();
+    let first = parts.peek().copied().unwrap_or(text);
+    parts.find(|part| part.contains(first_word)).unwrap_or(first)
 }
 
 fn about_pattern(pattern: &Pattern) -> Question {

@@ -4,9 +4,11 @@ mod differences;
 mod disputes;
 #[cfg(test)]
 mod fuzz;
+mod kinds;
 mod sentences;
 mod together;
 mod tokens;
+mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -146,10 +148,12 @@ impl MemoryEngine {
         })
     }
 
-    /// Has what was just kept compared with what was said before. The memory is on disk whatever
-    /// comes of it, and the quiet work will look again.
+    /// Has what was just kept compared with what was said before, and looked at for what holds
+    /// beyond its session. The memory is on disk whatever comes of it, and the quiet work will look
+    /// again.
     pub(crate) fn after_saying(&self, id: MemoryId, now: Timestamp) {
         drop(self.look_for_disputes(id, now));
+        drop(self.look_for_remarks(id));
     }
 }
 

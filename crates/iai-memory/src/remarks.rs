@@ -6,7 +6,9 @@ mod phrase;
 mod rules;
 mod sentences;
 
-use iai_store::{Memory, MemoryNumber, NewRemark, Reader, RemarkKind, Role, StepProgress};
+use iai_store::{
+    Memory, MemoryId, MemoryNumber, NewRemark, Reader, RemarkKind, Role, StepProgress,
+};
 use serde_json::{Value, json};
 
 pub(crate) use phrase::Wording;
@@ -26,7 +28,7 @@ const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 1;
+const RULES: u64 = 2;
 
 /// Returns the remarks of a memory.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
@@ -107,6 +109,19 @@ fn search(
         found.push((number, remarks_of(&memory)));
     }
     Ok(found)
+}
+
+impl MemoryEngine {
+    /// Looks at one memory at once, so that the next session is told. The step finds it again.
+    pub(crate) fn look_for_remarks(&self, id: MemoryId) -> Result<()> {
+        let found = self.read(|reader| {
+            let memory = reader.memory(id)?;
+            Ok(reader.number_of(id)?.zip(memory))
+        })?;
+        let Some((number, memory)) = found else { return Ok(()) };
+        let remarks = remarks_of(&memory);
+        self.write(|writing| Ok(writing.put_remarks(number, &remarks)?))
+    }
 }
 
 /// Looks for remarks in what came in.

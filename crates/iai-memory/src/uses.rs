@@ -11,6 +11,8 @@ use crate::organise::{Advance, Due, Effects, Shift, Step};
 
 /// Memories whose uses wait to be written down; beyond that, uses are not counted.
 const WAITING_MAX: usize = 4096;
+/// The hits of one answer that count as recalled; those below fill its room.
+const ANSWERS_MAX: usize = 2;
 /// Memories whose uses are kept: the latest used.
 const KEPT_MAX: usize = 20_000;
 
@@ -25,9 +27,11 @@ impl UseRoom {
 }
 
 impl MemoryEngine {
-    /// Notes that these memories were an answer.
+    /// Notes that these memories were an answer, the best first.
     pub(crate) fn note_recalled(&self, ids: impl Iterator<Item = MemoryId>) {
-        self.note(ids, |uses| uses.n_recalled = uses.n_recalled.saturating_add(1));
+        self.note(ids.take(ANSWERS_MAX), |uses| {
+            uses.n_recalled = uses.n_recalled.saturating_add(1);
+        });
     }
 
     /// Notes that somebody said that these memories helped.

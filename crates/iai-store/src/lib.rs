@@ -36,14 +36,14 @@ pub use kernels::return_free_memory;
 pub use reader::{Column, Each, Interrupter, Reader};
 pub use record::{
     Attribute, AttributeNumber, AttributeRole, Correction, Counts, Difference, Dispute, Event,
-    EventFilter, EventId, ExportChoice, ExportedDeed, ExportedMemory, FILLER_CHARS_MAX, FactKind,
-    FactSeen, Filter, ForgetReason, ForgetReceipt, ForgetSelection, FormalityWeek, GoneNames,
-    Inserted, KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber, MissedCue, Model,
-    ModelNumber, ModelState, Neighbour, NewAttribute, NewDispute, NewEvent, NewMemory, NewModel,
-    NewPattern, NewRemark, NewSetAside, Part, Pattern, PatternKind, PatternStatus, PinReach,
-    Pooling, Position, ProjectSeen, Receipt, ReceiptState, Remark, RemarkKind, Role, Selected,
-    SessionSeen, SetAside, Settlement, Severity, StepProgress, Strengthened, Summary, SummaryKind,
-    Tier, Topic, TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
+    EventFilter, EventId, ExceptSessions, ExportChoice, ExportedDeed, ExportedMemory,
+    FILLER_CHARS_MAX, FactKind, FactSeen, Filter, ForgetReason, ForgetReceipt, ForgetSelection,
+    FormalityWeek, GoneNames, Inserted, KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber,
+    MissedCue, Model, ModelNumber, ModelState, Neighbour, NewAttribute, NewDispute, NewEvent,
+    NewMemory, NewModel, NewPattern, NewRemark, NewSetAside, Part, Pattern, PatternKind,
+    PatternStatus, PinReach, Pooling, Position, ProjectSeen, Receipt, ReceiptState, Remark,
+    RemarkKind, Role, Selected, SessionSeen, SetAside, Settlement, Severity, StepProgress,
+    Strengthened, Summary, SummaryKind, Tier, Topic, TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
 };
 pub use store::{Created, Store};
 pub use vault::{

@@ -30,7 +30,8 @@ pub use link::{Correction, Link, LinkKind, Strengthened, WEIGHT_MIN};
 pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
 pub use number::MemoryNumber;
 pub use standing::{
-    NewRemark, PinReach, ProjectSeen, Remark, RemarkKind, SessionSeen, UsedMemory, Uses,
+    ExceptSessions, NewRemark, PinReach, ProjectSeen, Remark, RemarkKind, SessionSeen, UsedMemory,
+    Uses,
 };
 pub use step::StepProgress;
 pub use topic::{

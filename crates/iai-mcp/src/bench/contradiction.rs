@@ -154,7 +154,7 @@ impl Run<'_> {
             let place = ids_at(&answer, "hits").iter().position(|id| *id == current);
             let is_found = place.is_some_and(|place| place < CURRENT_TOP);
             match fact.fate {
-                Fate::Stays => counts.unchanged.count(is_found),
+                Fate::Stays => counts.count_unchanged(fact, is_found),
                 Fate::Corrected => {
                     counts.current.count(is_found);
                     counts.current_first.count(place == Some(0));
@@ -319,6 +319,10 @@ impl Share {
     }
 }
 
+fn kind_of(fact: &Fact) -> String {
+    format!("{:?}", fact.kind).to_lowercase()
+}
+
 #[derive(Default)]
 struct Counts {
     found_to_correct: Share,
@@ -327,6 +331,7 @@ struct Counts {
     history: Share,
     quoted: Share,
     unchanged: Share,
+    unchanged_by_kind: std::collections::BTreeMap<String, Share>,
     implicit_current: Share,
     hinted: Share,
     hinted_by_kind: std::collections::BTreeMap<String, Share>,
@@ -337,10 +342,14 @@ struct Counts {
 }
 
 impl Counts {
+    fn count_unchanged(&mut self, fact: &Fact, is_found: bool) {
+        self.unchanged.count(is_found);
+        self.unchanged_by_kind.entry(kind_of(fact)).or_default().count(is_found);
+    }
+
     fn count_implicit(&mut self, fact: &Fact, is_hinted: bool) {
         self.hinted.count(is_hinted);
-        let kind = format!("{:?}", fact.kind).to_lowercase();
-        self.hinted_by_kind.entry(kind).or_default().count(is_hinted);
+        self.hinted_by_kind.entry(kind_of(fact)).or_default().count(is_hinted);
     }
 
     fn tell(&self, sheet: &mut Sheet) {
@@ -350,6 +359,9 @@ impl Counts {
         self.quoted.tell("old wording quoted: among the first 10", sheet);
         self.found_to_correct.tell("fact found before it was corrected", sheet);
         self.unchanged.tell("unchanged fact among the first 3", sheet);
+        for (kind, share) in &self.unchanged_by_kind {
+            share.tell(&format!("unchanged fact, {kind}: among the first 3"), sheet);
+        }
         self.implicit_current.tell("said otherwise: later wording among the first 3", sheet);
         self.hinted.tell("said otherwise: noticed and hinted", sheet);
         for (kind, share) in &self.hinted_by_kind {

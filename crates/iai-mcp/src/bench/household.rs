@@ -74,6 +74,7 @@ impl Household {
             codex_folder: None,
             recall_on_prompt: false,
             switched_off: Vec::new(),
+            reflection: None,
             config_error: None,
             ..user.clone()
         };

@@ -1,4 +1,4 @@
-//! `maintenance sleep-cycle`: has everything consolidated now, and shows how far it is.
+//! `maintenance`: has everything consolidated now and shows how far it is, or reflection asked.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -28,6 +28,8 @@ pub(super) enum MaintenanceCommand {
         #[arg(long)]
         force: bool,
     },
+    /// Ask the program of the setting `reflection` now instead of at night; once a night at most
+    Reflect,
 }
 
 pub(super) fn run(
@@ -35,8 +37,27 @@ pub(super) fn run(
     client: &Client,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let MaintenanceCommand::SleepCycle { reset_quarantine, force } = command;
-    sleep_cycle(client, reset_quarantine || force, output)
+    match command {
+        MaintenanceCommand::SleepCycle { reset_quarantine, force } => {
+            sleep_cycle(client, reset_quarantine || force, output)
+        }
+        MaintenanceCommand::Reflect => reflect(client, output),
+    }
+}
+
+fn reflect(client: &Client, output: &Output) -> anyhow::Result<ExitCode> {
+    let answer = client.call_daemon("reflection_run", &json!({}))?;
+    output.show(&answer, |answer| {
+        let told = match answer.at("state").as_str().unwrap_or_default() {
+            "begun" => "begun; `iai-mcp doctor` tells what became of it",
+            "rests" => "it was asked less than a day ago, or failed three times; not asked again",
+            "nothing_new" => "too little was said since the last time; not asked",
+            "off" => "off; name a program as `reflection` in config.json and restart the daemon",
+            _ => "not now",
+        };
+        told.to_owned()
+    });
+    Ok(ExitCode::SUCCESS)
 }
 
 fn sleep_cycle(client: &Client, try_resting: bool, output: &Output) -> anyhow::Result<ExitCode> {

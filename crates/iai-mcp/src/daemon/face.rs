@@ -168,7 +168,7 @@ impl Face {
         let is_paused =
             paused_until.is_some() || matches!(changing.paused, Some(Pause::UntilResumed));
         let organised = self.engine.get().map(|engine| engine.organise_status());
-        let OrganiseStatus { round_at, quiet_window, digest, at_step } =
+        let OrganiseStatus { round_at, quiet_window, digest, at_step, reflection } =
             organised.unwrap_or_default();
         let oldest = changing.oldest_pending_at.filter(|_| 0 < pending);
         json!({
@@ -189,6 +189,7 @@ impl Face {
             "memory": memory_use(self.rss_when_ready.get().copied()),
             "consolidated_at": round_at.map(|at| at.to_string()),
             "consolidating": at_step,
+            "reflection": reflection,
             "daemon_started_at": self.started_at.to_string(),
             "scheduler_paused": is_paused,
             "paused_until": paused_until,

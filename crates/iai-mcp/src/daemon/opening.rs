@@ -19,6 +19,7 @@ use super::handlers::Failure;
 use super::lifecycle::Event;
 use super::models::Models;
 use super::organiser;
+use super::reflection::Reflection;
 use crate::clock;
 use crate::home::Home;
 use crate::settings::Settings;
@@ -32,6 +33,7 @@ pub(super) struct Opened {
     pub(super) drainer: Drainer,
     pub(super) models: Arc<Models>,
     pub(super) forgetter: Forgetter,
+    pub(super) reflection: Arc<Reflection>,
     /// The key file, when this start made it.
     pub(super) made_key: Option<PathBuf>,
 }
@@ -161,11 +163,12 @@ fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Res
     )?;
     let made_key = (created == Created::StoreAndKey).then(|| settings.home.key_file());
     let models = Models::start(Arc::clone(&engine), settings.home.models())?;
-    organiser::start(Arc::clone(&engine), settings.idle_shutdown)?;
+    let reflection = Arc::new(Reflection::start(Arc::clone(&engine), settings)?);
+    organiser::start(Arc::clone(&engine), Arc::clone(&reflection), settings.idle_shutdown)?;
     let forgetter =
         Forgetter::new(Arc::clone(&engine), settings.home.clone(), Arc::clone(is_stopping));
     forgetter.go_on()?;
-    Ok(Opened { engine, drainer, models, forgetter, made_key })
+    Ok(Opened { engine, drainer, models, forgetter, reflection, made_key })
 }
 
 /// Names the store's files for the engine.

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use iai_memory::{MemoryEngine, Pace};
 
 use super::models::yield_to_others;
+use super::reflection::Reflection;
 use crate::clock;
 
 /// Idle work begins when nothing was asked and nothing came in for so long.
@@ -18,6 +19,7 @@ const IDLE_SHARE: u32 = 3;
 /// Organises until the engine is told to stop. Without this thread nothing is lost.
 pub(super) fn start(
     engine: Arc<MemoryEngine>,
+    reflection: Arc<Reflection>,
     idle_shutdown: Option<Duration>,
 ) -> anyhow::Result<()> {
     let idle_min = idle_shutdown.map_or(IDLE_MIN, |limit| IDLE_MIN.min(limit / IDLE_SHARE));
@@ -25,7 +27,8 @@ pub(super) fn start(
     thread
         .spawn(move || {
             yield_to_others();
-            let pace = Pace { clock: &clock::now, idle_min };
+            let after_idle_round = || reflection.ask_when_idle();
+            let pace = Pace { clock: &clock::now, idle_min, after_idle_round: &after_idle_round };
             // An error ends a round, not the thread: what comes in next is the next try.
             while let Err(error) = engine.organise_until_stopped(&pace) {
                 tracing::error!(%error, "organising memories");

@@ -28,7 +28,7 @@ fn converse(sandbox: &Sandbox, session: &str, folder: &str, texts: &[&str]) {
 
 /// What the hook of a session's start says in a folder.
 #[track_caller]
-fn session_start(sandbox: &Sandbox, host: &str, folder: &str) -> String {
+pub(crate) fn session_start(sandbox: &Sandbox, host: &str, folder: &str) -> String {
     let mut command = sandbox.command(&["hook", "session-start", "--host", host]);
     let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

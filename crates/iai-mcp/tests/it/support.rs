@@ -273,8 +273,18 @@ impl Mcp {
     }
 
     pub(crate) fn start_with(sandbox: &Sandbox, protocol: &str) -> Self {
-        let mut mcp = Self::start_bare(sandbox);
-        mcp.initialized = mcp.request(
+        Self::start_bare(sandbox).greeted(protocol)
+    }
+
+    /// Starts one in a folder of the sandbox, as the host of a project does.
+    pub(crate) fn start_in(sandbox: &Sandbox, folder: &str) -> Self {
+        let mut command = sandbox.command(&["mcp"]);
+        command.current_dir(sandbox.path(folder));
+        Self::spawn(command).greeted("2025-03-26")
+    }
+
+    fn greeted(mut self, protocol: &str) -> Self {
+        self.initialized = self.request(
             "initialize",
             &json!({
                 "protocolVersion": protocol,
@@ -282,12 +292,15 @@ impl Mcp {
                 "clientInfo": {"name": "test", "version": "0"},
             }),
         );
-        mcp.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        mcp
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        self
     }
 
     pub(crate) fn start_bare(sandbox: &Sandbox) -> Self {
-        let mut command = sandbox.command(&["mcp"]);
+        Self::spawn(sandbox.command(&["mcp"]))
+    }
+
+    fn spawn(mut command: Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();

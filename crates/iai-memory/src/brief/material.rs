@@ -4,16 +4,22 @@
 use std::collections::BTreeSet;
 
 use iai_store::{
-    Memory, MemoryId, ProjectSeen, Reader, Remark, RemarkKind, Role, SessionSeen, Uses,
+    ExceptSessions, Memory, MemoryId, MemoryNumber, ProjectSeen, Reader, Remark, Role, SessionSeen,
+    UsedMemory, Uses,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::BriefAsk;
+use super::remarked::{Fresh, decided, kept, preferences};
 use crate::error::Result;
+use crate::ingest::TOOL_HOST;
+use crate::organise::OWN_HOST;
 use crate::remarks::open::{OpenThread, Why, open_threads};
 use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
 use crate::trust::distrust;
 
+/// What these hosts store is kept on purpose or made here; it is no turn of a conversation.
+const NO_CONVERSATION: &[&str] = &[TOOL_HOST, OWN_HOST];
 /// Sessions that are looked at for what was left open.
 const SESSIONS_MAX: usize = 4;
 /// Turns that are read at either end of a session.
@@ -22,17 +28,12 @@ const LAST_TURNS: usize = 24;
 /// Sessions whose ends are searched for remarks while the quiet step has not come so far.
 const FRESH_SESSIONS_MAX: usize = 1;
 const PINS_MAX: usize = 12;
-const PREFERENCES_MAX: usize = 8;
-const DECISIONS_MAX: usize = 10;
-const KEPT_MAX: usize = 6;
 const USED_MAX: usize = 8;
+/// Used memories that are read to choose from.
+const USED_READ_MAX: usize = 24;
 const PROJECTS_MAX: usize = 5;
-/// Remarks that are read to choose from.
-const REMARKS_READ_MAX: usize = 24;
-/// A preference that was said once counts so long.
-const PREFERENCE_KEPT: SignedDuration = SignedDuration::from_hours(24 * 180);
 /// A memory used less often is not much used.
-const WORTH_MIN: u32 = 2;
+const WORTH_MIN: u32 = 3;
 /// A turn of fewer words does not say what a session was about.
 const TELLING_WORDS_MIN: usize = 3;
 /// Words shorter than this are in every sentence.
@@ -82,6 +83,8 @@ pub(super) fn may_be_told(memory: &Memory) -> bool {
 
 /// Topics that are told.
 const TOPICS_MAX: usize = 5;
+/// Topics that are read to choose from.
+const TOPICS_READ_MAX: usize = 20;
 
 /// Reads what there is to tell.
 pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<Material> {
@@ -96,8 +99,9 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
         material.projects = reader.recent_projects(PROJECTS_MAX)?;
         return Ok(material);
     };
+    let except = ExceptSessions { name: &ask.session, hosts: NO_CONVERSATION };
     let mut sessions = Vec::new();
-    for seen in reader.recent_sessions(project, &ask.session, SESSIONS_MAX)? {
+    for seen in reader.recent_sessions(project, &except, SESSIONS_MAX)? {
         sessions.push(Session::read(reader, seen, project)?);
     }
     let fresh: Fresh = match is_up_to_date(reader)? {
@@ -105,10 +109,8 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
         false => sessions.iter().take(FRESH_SESSIONS_MAX).flat_map(Session::remarks).collect(),
     };
     material.preferences = preferences(reader, project, &fresh, now)?;
-    let decided = merged(reader, RemarkKind::Decision, project, &fresh)?;
-    material.decided = decided.iter().take(DECISIONS_MAX).map(remarked).collect();
-    let kept = merged(reader, RemarkKind::Kept, project, &fresh)?;
-    material.kept = kept.iter().take(KEPT_MAX).map(remarked).collect();
+    material.decided = decided(reader, project, &fresh)?;
+    material.kept = kept(reader, project, &fresh)?;
     material.open = open(&sessions);
     material.last = sessions.iter().find_map(Session::told);
     material.topics = topics(reader, project)?;
@@ -119,8 +121,10 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
 
 /// The topics of a project, the largest first: none until they are found.
 fn topics(reader: &Reader, project: &str) -> Result<Vec<String>> {
-    let found = reader.topics(Some(project), TOPICS_MAX)?;
-    Ok(found.into_iter().map(|topic| topic.label).filter(|label| !label.is_empty()).collect())
+    let found = reader.topics(Some(project), TOPICS_READ_MAX)?.into_iter();
+    // One word alone ("noted") names no topic.
+    let named = found.filter(|topic| 1 < topic.phrases.len());
+    Ok(named.take(TOPICS_MAX).map(|topic| topic.label).collect())
 }
 
 impl Material {
@@ -197,39 +201,6 @@ impl Session {
     }
 }
 
-/// What was remarked lately, with its kind.
-type Fresh = Vec<(RemarkKind, Remark)>;
-
-/// Joins what the step found with what stands at the ends of the last sessions, newest first, each
-/// wording once.
-fn merged(reader: &Reader, kind: RemarkKind, project: &str, fresh: &Fresh) -> Result<Vec<Remark>> {
-    let mut all = reader.remarks(kind, project, REMARKS_READ_MAX)?;
-    let fresh = fresh.iter().filter(|(fresh_kind, _)| *fresh_kind == kind);
-    all.extend(fresh.map(|(_, remark)| remark.clone()));
-    all.retain(|remark| may_be_told(&remark.memory));
-    // Of the same words, the count of the stored one comes first.
-    all.sort_by_key(|remark| {
-        (std::cmp::Reverse((remark.memory.turn_at, remark.n_said)), remark.memory.id)
-    });
-    let mut seen = BTreeSet::new();
-    all.retain(|remark| seen.insert(remark.words));
-    Ok(all)
-}
-
-/// What was said often, or not long ago, in this project, or in the same words in several.
-fn preferences(reader: &Reader, project: &str, fresh: &Fresh, now: Timestamp) -> Result<Vec<Told>> {
-    let mut all = merged(reader, RemarkKind::Preference, project, fresh)?;
-    all.retain(|own| 1 < own.n_said || now.duration_since(own.memory.turn_at) <= PREFERENCE_KEPT);
-    let everywhere = reader.remarks_everywhere(RemarkKind::Preference, PREFERENCES_MAX)?;
-    for remark in everywhere.into_iter().filter(|remark| may_be_told(&remark.memory)) {
-        if all.iter().all(|own| own.words != remark.words) {
-            all.push(remark);
-        }
-    }
-    all.sort_by_key(|remark| std::cmp::Reverse((remark.n_said, remark.memory.turn_at)));
-    Ok(all.iter().take(PREFERENCES_MAX).map(remarked).collect())
-}
-
 /// What the last session left open, and what earlier ones put off and nobody took up since.
 fn open(sessions: &[Session]) -> Vec<Told> {
     let mut found = Vec::new();
@@ -267,11 +238,20 @@ fn telling_words(text: &str) -> BTreeSet<String> {
     words.map(str::to_owned).collect()
 }
 
+/// What was of use most often and states something that nobody said otherwise since.
 fn used(reader: &Reader, project: &str) -> Result<Vec<Told>> {
-    let used = reader.most_used(project, USED_MAX)?.into_iter();
+    let used = reader.most_used(project, USED_READ_MAX)?;
+    let numbers: Vec<MemoryNumber> = used.iter().map(|used| used.number).collect();
+    let disputes = reader.disputes_of(&numbers)?;
+    let is_disputed = |number| disputes.iter().any(|dispute| dispute.about.earlier == number);
     let worth = |uses: Uses| uses.n_recalled.saturating_add(3 * uses.n_reinforced);
-    let used = used.filter(|used| WORTH_MIN <= worth(used.uses) && may_be_told(&used.memory));
+    let is_worth_it = |used: &UsedMemory| {
+        let states = !Wording::of(&used.memory.text).is_question;
+        WORTH_MIN <= worth(used.uses) && states && may_be_told(&used.memory)
+    };
+    let used = used.into_iter().filter(|used| is_worth_it(used) && !is_disputed(used.number));
     Ok(used
+        .take(USED_MAX)
         .map(|used| {
             let aside = format!("recalled {} times", used.uses.n_recalled);
             told(&used.memory, &used.memory.text, Some(&aside))
@@ -279,13 +259,8 @@ fn used(reader: &Reader, project: &str) -> Result<Vec<Told>> {
         .collect())
 }
 
-fn remarked(remark: &Remark) -> Told {
-    let aside = (1 < remark.n_said).then(|| format!("said {} times", remark.n_said));
-    told(&remark.memory, remark.sentence(), aside.as_deref())
-}
-
 /// Builds what is told; what was generated says so.
-fn told(memory: &Memory, words: &str, aside: Option<&str>) -> Told {
+pub(super) fn told(memory: &Memory, words: &str, aside: Option<&str>) -> Told {
     let is_generated = memory.provenance.get("generated").is_some();
     let generated = is_generated.then_some("generated summary");
     let asides: Vec<&str> = generated.into_iter().chain(aside).collect();

@@ -31,16 +31,19 @@ impl Step for Facts {
     }
 
     fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
-        if shift.must_make_way() {
-            return Ok(Advance::MadeWay);
-        }
         let mut progress = engine.read(|reader| Ok(reader.step(NAME)?))?;
         let memories =
             engine.read(|reader| Ok(reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?))?;
-        let Some((last, _)) = memories.last() else { return Ok(Advance::Nothing) };
+        if memories.is_empty() {
+            return Ok(Advance::Nothing);
+        }
+        let mut facts: Vec<(MemoryNumber, Vec<(FactKind, String)>)> = Vec::new();
+        let read = shift.one_by_one(&memories, |(number, memory)| {
+            facts.push((*number, facts_of(memory)));
+            Ok(())
+        })?;
+        let Some((last, _)) = read.last() else { return Ok(Advance::MadeWay) };
         progress.up_to = *last;
-        let facts: Vec<(MemoryNumber, Vec<(FactKind, String)>)> =
-            memories.iter().map(|(number, memory)| (*number, facts_of(memory))).collect();
         let n_facts: usize = facts.iter().map(|(_, facts)| facts.len()).sum();
         engine.write(|writing| {
             for (number, facts) in &facts {

@@ -50,7 +50,7 @@ impl QuietWindow {
         longest_run(counts.map(|count| count < threshold))
     }
 
-    fn contains(self, at: Timestamp) -> bool {
+    pub(super) fn contains(self, at: Timestamp) -> bool {
         let since = (bucket_of(at.as_millisecond()) + BUCKETS - self.start_bucket) % BUCKETS;
         since < self.n_buckets
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::quiet::QuietWindow;
+use super::reflection::ReflectionStatus;
 use super::rounds::Digest;
 use super::{Effects, add};
 use crate::bell::Bell;
@@ -46,6 +47,7 @@ pub(super) struct State {
     pub(super) round_at: Option<Timestamp>,
     /// What rounds did since somebody looked.
     pub(super) digest: Digest,
+    pub(super) reflection: ReflectionStatus,
     misses: Vec<Miss>,
 }
 
@@ -91,6 +93,7 @@ impl Default for OrganiseRoom {
             window: None,
             round_at: None,
             digest: Digest::default(),
+            reflection: ReflectionStatus::default(),
             misses: Vec::new(),
         };
         Self {
@@ -128,10 +131,12 @@ impl OrganiseRoom {
         0 < self.state().n_asking
     }
 
-    /// Waits until nobody asks anything.
-    pub(super) fn make_way(&self) {
+    /// Waits until nobody asks anything; false when they ask without end.
+    pub(super) fn make_way(&self) -> bool {
         let is_taken = |state: &mut State| 0 < state.n_asking;
-        drop(self.changed.wait_timeout_while(self.state(), MAKING_WAY_MAX, is_taken));
+        let waited = self.changed.wait_timeout_while(self.state(), MAKING_WAY_MAX, is_taken);
+        let (_state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        !waited.timed_out()
     }
 
     /// Says that something came in.

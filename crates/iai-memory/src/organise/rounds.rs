@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::quiet::{self, Moment, QuietWindow};
+use super::reflection::ReflectionStatus;
 use super::room::{Done, HeldFor, Served};
 use super::{Effects, Occasion, STEPS};
 use crate::bell::Call;
@@ -33,6 +34,8 @@ pub struct Pace<'a> {
     pub clock: &'a dyn Fn() -> Timestamp,
     /// Idle work begins when nothing was asked and nothing came in for so long.
     pub idle_min: Duration,
+    /// Called when a round of idle work is over; returns at once.
+    pub after_idle_round: &'a dyn Fn(),
 }
 
 /// How long somebody waits for work they asked for.
@@ -98,7 +101,7 @@ pub struct Digest {
     pub episodes_processed: u64,
     /// Patterns found.
     pub schemas_induced_tier0: u64,
-    /// Always false: no language model is asked.
+    /// Whether the user's own program was asked to reflect.
     pub claude_call_used: bool,
     /// Always 0.
     pub quota_used_pct: f64,
@@ -131,6 +134,8 @@ pub struct OrganiseStatus {
     pub digest: Option<Digest>,
     /// The step that is under way.
     pub at_step: Option<&'static str>,
+    /// How reflection stands.
+    pub reflection: ReflectionStatus,
 }
 
 /// What is kept about rounds.
@@ -171,6 +176,7 @@ impl MemoryEngine {
                 self.round(Occasion::Demand, pace.clock)?;
             } else if self.idle_wait(pace) == Some(Duration::ZERO) {
                 self.round(Occasion::Idle, pace.clock)?;
+                (pace.after_idle_round)();
             }
         }
     }
@@ -181,9 +187,10 @@ impl MemoryEngine {
         let is_begun = std::mem::replace(&mut self.organise.state().is_begun, true);
         if !is_begun {
             self.organise.bell.ring();
-            let rounds = self.rounds()?;
+            let (rounds, reflection) = (self.rounds()?, self.reflection_status()?);
             let mut state = self.organise.state();
             (state.round_at, state.digest) = (rounds.finished_at, rounds.digest);
+            state.reflection = reflection;
             drop(state);
             self.learn_quiet_window(now)?;
         }
@@ -230,7 +237,7 @@ impl MemoryEngine {
         for step in STEPS {
             self.forgive(*step, now)?;
         }
-        Ok(())
+        self.forgive_reflection(now)
     }
 
     /// Tells how quiet work stands, without asking the store.
@@ -241,6 +248,7 @@ impl MemoryEngine {
             quiet_window: state.window,
             digest: Some(&state.digest).filter(|digest| digest.is_any()).cloned(),
             at_step: state.done.at_step,
+            reflection: state.reflection.clone(),
         }
     }
 
@@ -321,6 +329,13 @@ impl MemoryEngine {
         let event = did_anything.then(|| round_event(occasion, done, now));
         self.put_rounds(&rounds, event.as_ref(), now)?;
         self.learn_quiet_window(now)
+    }
+
+    /// Notes that a program outside was asked.
+    pub(super) fn note_outside_call(&self, now: Timestamp) -> Result<()> {
+        let mut rounds = self.rounds()?;
+        rounds.digest.claude_call_used = true;
+        self.put_rounds(&rounds, None, now)
     }
 
     fn rounds(&self) -> Result<Rounds> {

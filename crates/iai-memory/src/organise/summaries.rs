@@ -25,7 +25,7 @@ use extract::{Extract, extract};
 use phrases::phrases_of;
 
 /// The host of what this program wrote itself.
-const OWN_HOST: &str = "iai-mcp";
+pub(crate) const OWN_HOST: &str = "iai-mcp";
 /// The tag of a summary.
 const TAG: &str = "summary";
 /// Memories of a group that are read: of a larger one, as many spread over all of it.

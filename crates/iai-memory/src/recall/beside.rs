@@ -1,7 +1,7 @@
 //! What stands beside the hits, in the room they leave: the turns around them, where the last
 //! session stopped, patterns, and what was done overnight.
 
-use iai_store::{Memory, MemoryId, Reader};
+use iai_store::{Link, LinkKind, Memory, MemoryId, Reader};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
@@ -19,6 +19,9 @@ use crate::remarks::is_spoken;
 const PATTERNS_LOOKED_AT: usize = 50;
 /// … and told.
 const PATTERNS_MAX: usize = 3;
+
+/// Memories of other sessions that are named beside a hit.
+const ELSEWHERE_MAX: usize = 2;
 
 /// A turn said right before or after a hit.
 #[derive(Debug, Clone, Serialize)]
@@ -124,12 +127,13 @@ fn add_scenes(
     let n_hits = manner.scene.cues.map_or(pack::SUGGESTED_HITS, |cues| cues.n_hits);
     for hit_idx in 0..answer.hits.len().min(n_hits) {
         let Some(id) = answer.hits.get(hit_idx).map(|hit| hit.record_id) else { break };
-        let around = engine.around(id)?;
+        let (around, elsewhere) = (engine.around(id)?, engine.elsewhere(id)?);
         let Some(hit) = answer.hits.get_mut(hit_idx) else { break };
         match (manner.scene.cues, manner.scene.has_words) {
             (Some(cues), has_words) => hit.neighbours = neighbours(&around, cues, has_words),
             (None, true) => {
                 hit.adjacent_suggestions = around.iter().map(|(_, memory)| memory.id).collect();
+                hit.adjacent_suggestions.extend(elsewhere);
             }
             (None, false) => return Ok(()),
         }
@@ -171,6 +175,22 @@ impl MemoryEngine {
         })?;
         let sides = [("before", before), ("after", after)];
         self.read(|reader| neighbours_of(reader, sides))
+    }
+}
+
+impl MemoryEngine {
+    /// Returns the memories of other sessions that name the same rare thing, the closest first.
+    fn elsewhere(&self, id: MemoryId) -> Result<Vec<MemoryId>> {
+        self.read(|reader| {
+            let Some(number) = reader.number_of(id)? else { return Ok(Vec::new()) };
+            let mut links = reader.links_of(&[number])?;
+            links.retain(|link| link.kind == LinkKind::EntityShared);
+            links.sort_by(|a, b| {
+                b.weight.total_cmp(&a.weight).then(b.created_at.cmp(&a.created_at))
+            });
+            let other = |link: &Link| if link.src == id { link.dst } else { link.src };
+            Ok(links.iter().take(ELSEWHERE_MAX).map(other).collect())
+        })
     }
 }
 

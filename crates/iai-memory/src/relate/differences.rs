@@ -2,6 +2,7 @@
 
 use iai_store::Difference;
 
+use super::kinds::{is_name, is_path, kind_of};
 use super::sentences::Statement;
 use super::tokens::{Token, tokens_of};
 
@@ -10,8 +11,6 @@ const SHARED_MIN: usize = 4;
 const CONTENT_MIN: usize = 2;
 /// … and more where the difference is a word that could stand anywhere.
 const CONTENT_MIN_OF_WORDS: usize = 3;
-/// A value has at most so many words: "the 3rd of May", "New York City".
-const VALUE_TOKENS_MAX: usize = 4;
 /// After these a number says which one, not how much: another number is another thing.
 const LABELS: &[&str] = &[
     "step",
@@ -45,113 +44,31 @@ const LABELS: &[&str] = &[
     "шаг",
     "часть",
 ];
+/// Two changes of one sentence lie within so many words.
+const APART_TOKENS_MAX: usize = 16;
 /// Behind a name that is a value, at most so many words follow: "in production", "over there".
 const VALUE_AFTER_MAX: usize = 2;
 /// Words that say something about what stands before them.
 const SAYING_WORDS: &[&str] =
     &["is", "are", "was", "were", "has", "have", "does", "will", "ist", "est", "es"];
 /// Words that say what somebody chose …
-const CHOOSING_WORDS: &[&str] =
-    &["prefer", "prefers", "use", "uses", "using", "chose", "bevorzuge", "nutzen", "используем"];
+const CHOOSING_WORDS: &[&str] = &[
+    "prefer",
+    "prefers",
+    "use",
+    "uses",
+    "using",
+    "chose",
+    "called",
+    "named",
+    "bevorzuge",
+    "nutzen",
+    "heißt",
+    "используем",
+    "называется",
+];
 /// … in so many words at most.
 const CHOICE_TOKENS_MAX: usize = 2;
-/// Days and months, by how they begin: long enough to mean nothing else.
-const DATE_WORDS: &[&str] = &[
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "mondays",
-    "tuesdays",
-    "wednesdays",
-    "thursdays",
-    "fridays",
-    "saturdays",
-    "sundays",
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "sept",
-    "oct",
-    "nov",
-    "dec",
-    "montag",
-    "dienstag",
-    "mittwoch",
-    "donnerstag",
-    "freitag",
-    "samstag",
-    "sonntag",
-    "januar",
-    "februar",
-    "märz",
-    "mai",
-    "juni",
-    "juli",
-    "oktober",
-    "dezember",
-    "понедельник",
-    "вторник",
-    "среда",
-    "среду",
-    "четверг",
-    "пятница",
-    "пятницу",
-    "суббота",
-    "субботу",
-    "воскресенье",
-    "января",
-    "февраля",
-    "марта",
-    "апреля",
-    "мая",
-    "июня",
-    "июля",
-    "августа",
-    "сентября",
-    "октября",
-    "ноября",
-    "декабря",
-    "lundi",
-    "mardi",
-    "mercredi",
-    "jeudi",
-    "vendredi",
-    "samedi",
-    "dimanche",
-    "lunes",
-    "martes",
-    "miércoles",
-    "jueves",
-    "viernes",
-    "sábado",
-    "domingo",
-    "noon",
-    "midnight",
-    "am",
-    "pm",
-];
-
 /// How two statements relate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Comparison {
@@ -163,7 +80,7 @@ pub(crate) enum Comparison {
     Unrelated,
 }
 
-/// The one place where two statements differ.
+/// Where two statements differ: in one place, or in two at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) what: Difference,
@@ -187,18 +104,15 @@ pub(crate) fn compare(earlier: &Statement, later: &Statement) -> Comparison {
     let (old_value, new_value) =
         (without_end(rest_of(old), n_after), without_end(rest_of(new), n_after));
     let around = Around { before: old.get(..n_before).unwrap_or_default(), n_after, whole: old };
-    match around.slot(old_value, new_value) {
-        Some(what) => Comparison::Differ(Slot {
-            what,
-            old_value: written(old_value),
-            new_value: written(new_value),
-        }),
-        None => Comparison::Unrelated,
-    }
+    let slot = around.slot(old_value, new_value).map(|what| Slot {
+        what,
+        old_value: written(old_value),
+        new_value: written(new_value),
+    });
+    let slot = slot.or_else(|| around.two_slots(old_value, new_value));
+    slot.map_or(Comparison::Unrelated, Comparison::Differ)
 }
 
-/// So many hexadecimal digits are no word.
-const HASH_CHARS_MIN: usize = 12;
 /// Words of a text that are compared as wholes.
 const WORDS_MAX: usize = 2000;
 
@@ -252,6 +166,28 @@ impl Around<'_> {
         Some(what)
     }
 
+    /// Two values may change at once: "from 3 to 20 March". Only values nobody could take for what
+    /// is spoken of, and only where the words between them are the same.
+    fn two_slots(&self, old: &[Token], new: &[Token]) -> Option<Slot> {
+        if APART_TOKENS_MAX < old.len().max(new.len()) {
+            return None;
+        }
+        let Run { old_start, new_start, n_tokens } = longest_run(old, new)?;
+        let between = rest(old, old_start).get(..n_tokens)?;
+        let first = (old.get(..old_start)?, new.get(..new_start)?);
+        let second = (rest(old, old_start + n_tokens), rest(new, new_start + n_tokens));
+        let what = plain_kind(first, self.before.last())?;
+        plain_kind(second, between.last())?;
+        let n_content = between.iter().filter(|token| token.is_content()).count();
+        let n_shared = self.before.len() + self.n_after + n_tokens;
+        let is_same = CONTENT_MIN_OF_WORDS <= self.n_content() + n_content;
+        (SHARED_MIN < n_shared && is_same).then(|| Slot {
+            what,
+            old_value: format!("{} and {}", written(first.0), written(second.0)),
+            new_value: format!("{} and {}", written(first.1), written(second.1)),
+        })
+    }
+
     /// Behind "uses" or "prefers" plain words are a value too: "prefers tabs", "uses blanks".
     fn choice(&self, old: &[Token], new: &[Token]) -> Option<Difference> {
         let is_short = |value: &[Token]| {
@@ -286,113 +222,46 @@ impl Around<'_> {
         let last = self.before.last();
         match what {
             Difference::Name | Difference::Path => !self.is_chosen() && self.is_subject(),
-            Difference::Number | Difference::Version => {
-                self.before.is_empty()
-                    || last.is_some_and(|token| LABELS.contains(&token.folded.as_str()))
-            }
+            Difference::Number | Difference::Version => is_label_or_start(last),
             Difference::Date | Difference::Negation => false,
         }
     }
 }
 
-/// Says what kind of values these are, when both are of one kind.
-fn kind_of(old: &[Token], new: &[Token]) -> Option<Difference> {
-    match (old, new) {
-        ([], [only]) | ([only], []) => only.is_negation().then_some(Difference::Negation),
-        // "is no longer used" stands against "is used".
-        ([], [no, longer]) | ([no, longer], []) => {
-            (no.is_negation() && longer.folded == "longer").then_some(Difference::Negation)
-        }
-        ([], _) | (_, []) => None,
-        _ if VALUE_TOKENS_MAX < old.len().max(new.len()) => None,
-        _ => {
-            let both = |is: fn(&[Token]) -> bool| is(old) && is(new);
-            if both(is_path) {
-                Some(Difference::Path)
-            } else if both(is_date) {
-                Some(Difference::Date)
-            } else if both(is_version) {
-                Some(Difference::Version)
-            } else if both(is_number) {
-                Some(Difference::Number)
-            } else if both(is_name) {
-                Some(Difference::Name)
-            } else {
-                None
+/// Says what kind of value two sides are, when it is one that only ever says how much or when.
+fn plain_kind(sides: (&[Token], &[Token]), before: Option<&Token>) -> Option<Difference> {
+    let what = kind_of(sides.0, sides.1)?;
+    let is_plain = match what {
+        Difference::Number | Difference::Version => !is_label_or_start(before),
+        Difference::Date | Difference::Path => true,
+        Difference::Name | Difference::Negation => false,
+    };
+    is_plain.then_some(what)
+}
+
+fn is_label_or_start(before: Option<&Token>) -> bool {
+    before.is_none_or(|token| LABELS.contains(&token.folded.as_str()))
+}
+
+/// Tokens that two lists share, one after another.
+struct Run {
+    old_start: usize,
+    new_start: usize,
+    n_tokens: usize,
+}
+
+/// Returns the longest run, the first of several.
+fn longest_run(old: &[Token], new: &[Token]) -> Option<Run> {
+    let mut longest: Option<Run> = None;
+    for old_start in 0..old.len() {
+        for new_start in 0..new.len() {
+            let n_tokens = shared(rest(old, old_start).iter(), rest(new, new_start).iter());
+            if longest.as_ref().map_or(0, |run| run.n_tokens) < n_tokens {
+                longest = Some(Run { old_start, new_start, n_tokens });
             }
         }
     }
-}
-
-fn is_path(value: &[Token]) -> bool {
-    let is_path = |token: &Token| {
-        let has_slash = token.written.contains('/') && 2 < token.written.chars().count();
-        let extension = token.written.rsplit_once('.').map(|(_, end)| end);
-        let has_extension = extension.is_some_and(|end| {
-            (2..=5).contains(&end.len()) && end.chars().all(|letter| letter.is_ascii_lowercase())
-        });
-        has_slash || has_extension
-    };
-    matches!(value, [only] if is_path(only))
-}
-
-fn is_date(value: &[Token]) -> bool {
-    let is_iso = |token: &Token| {
-        let digits = token.written.split(['-', '/', '.', ':', 'T']);
-        let n_groups = digits.clone().count();
-        let is_clock = token.written.contains(':') && n_groups == 2;
-        let all_digits = digits
-            .into_iter()
-            .all(|group| !group.is_empty() && group.chars().all(|letter| letter.is_ascii_digit()));
-        (is_clock || 3 <= n_groups && token.written.contains('-')) && all_digits
-    };
-    let is_word = |token: &Token| DATE_WORDS.contains(&token.folded.as_str());
-    let may_stand_beside = |token: &Token| token.has_digit() || !token.is_content();
-    value.iter().any(|token| is_word(token) || is_iso(token))
-        && value.iter().all(|token| is_word(token) || is_iso(token) || may_stand_beside(token))
-}
-
-fn is_version(value: &[Token]) -> bool {
-    let is_version = |token: &Token| {
-        let bare = token.folded.strip_prefix('v').unwrap_or(&token.folded);
-        let starts = bare.chars().next().is_some_and(|letter| letter.is_ascii_digit());
-        let n_dots = bare.matches('.').count();
-        let is_marked = token.folded.starts_with('v') || 2 <= n_dots;
-        starts && is_marked && bare.split('.').all(|part| !part.is_empty())
-    };
-    matches!(value, [only] if is_version(only))
-}
-
-fn is_number(value: &[Token]) -> bool {
-    let is_figure = |token: &Token| {
-        token.written.chars().next().is_some_and(|first| first.is_ascii_digit())
-            || matches!(token.folded.as_str(), "one" | "two" | "three" | "four" | "five" | "six")
-    };
-    match value {
-        [only] => is_figure(only),
-        // "30 seconds", "2 GB": the unit may change too.
-        [figure, unit] => is_figure(figure) && !unit.has_digit(),
-        _ => false,
-    }
-}
-
-/// Written with a capital, or with a mark only names have.
-fn is_name(value: &[Token]) -> bool {
-    let is_name = |token: &Token| {
-        let mut letters = token.written.chars();
-        let is_capital = letters.next().is_some_and(char::is_uppercase);
-        let has_mark = token.written.contains(['_', '-', '.', '@'])
-            || letters.any(char::is_uppercase)
-            || token.has_digit();
-        (is_capital || has_mark) && token.is_content() && !is_hash(token)
-    };
-    value.iter().all(is_name)
-}
-
-/// A hash or a random id: another one is another thing, and nobody says it twice.
-fn is_hash(token: &Token) -> bool {
-    let is_hex = |letter: char| letter.is_ascii_hexdigit() || letter == '-';
-    HASH_CHARS_MIN <= token.written.len() && token.written.chars().all(is_hex)
+    longest
 }
 
 fn shared<'a>(old: impl Iterator<Item = &'a Token>, new: impl Iterator<Item = &'a Token>) -> usize {

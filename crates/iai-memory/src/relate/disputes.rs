@@ -6,7 +6,7 @@
 
 use iai_store::{
     LexicalQuery, Memory, MemoryId, MemoryNumber, NewDispute, NewEvent, Reader, Role, Scope,
-    Severity, Writing,
+    Severity, StepProgress, Writing,
 };
 use jiff::Timestamp;
 use serde_json::json;
@@ -30,6 +30,8 @@ const CANDIDATES_MAX: usize = 8;
 const DISPUTES_MAX_EACH: usize = 3;
 /// Disputes that are kept, settled ones included; the oldest go first.
 const DISPUTES_MAX: usize = 20_000;
+/// The version of the rules: with others, everything is compared again. What was settled stays so.
+const RULES: u64 = 2;
 /// Memories an event names.
 const SOURCES_MAX: usize = 10;
 
@@ -46,34 +48,32 @@ impl Step for Disputes {
     }
 
     fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
-        if shift.must_make_way() {
-            return Ok(Advance::MadeWay);
-        }
         let (mut progress, memories) = engine.read(|reader| {
-            let progress = reader.step(self.name())?;
+            let mut progress = reader.step(self.name())?;
+            let rules = json!({"rules": RULES});
+            if progress.state != rules {
+                progress = StepProgress { up_to: MemoryNumber::new(0), state: rules };
+            }
             let memories = reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?;
             Ok((progress, memories))
         })?;
-        let mut found = Vec::new();
-        let mut n_seen = 0;
-        for (number, memory) in &memories {
-            if 0 < n_seen && shift.must_make_way() {
-                break;
-            }
-            found.extend(engine.disputes_about(*number, memory)?);
-            progress.up_to = *number;
-            n_seen += 1;
-        }
-        if n_seen == 0 {
+        if memories.is_empty() {
             return Ok(Advance::Nothing);
         }
+        let mut found = Vec::new();
+        let seen = shift.one_by_one(&memories, |(number, memory)| {
+            found.extend(engine.disputes_about(*number, memory)?);
+            Ok(())
+        })?;
+        let Some((last, _)) = seen.last() else { return Ok(Advance::MadeWay) };
+        progress.up_to = *last;
         let n_found = engine.write(|writing| {
             let n_found = keep(writing, &found, shift.now)?;
             writing.put_step(self.name(), &progress, shift.now)?;
             Ok(n_found)
         })?;
         Ok(Advance::Did(Effects::from([
-            ("memories_compared", n_seen),
+            ("memories_compared", seen.len() as u64),
             ("disputes_found", n_found),
         ])))
     }
@@ -165,7 +165,10 @@ struct Other {
 fn comparable(reader: &Reader, memory: &Memory, numbers: &[MemoryNumber]) -> Result<Vec<Other>> {
     let mut others = Vec::new();
     for (number, other) in reader.numbered(numbers)? {
+        // What an assistant reports of its work differs from report to report.
+        let is_of_the_user = [other.role, memory.role].contains(&Role::User);
         let is_comparable = other.project == memory.project
+            && is_of_the_user
             && other.valid_to.is_none()
             && other.role != Role::System;
         if is_comparable {
@@ -288,7 +291,9 @@ mod tests {
     fn the_same_sentence_with_another_value_is_a_dispute() {
         let said = "By the way. The billing service now listens on port 9090. Lunch?";
         check(&[PORT, "we had soup for lunch yesterday", said], &[(0, 2, "8080", "9090")]);
-        check(&[PORT, OTHER_PORT], &[]);
+        check(&[PORT, OTHER_PORT], &[(0, 1, "8080", "9090")]);
+        let denied = "- The billing service listens on port 9090, not 8080.";
+        check(&[PORT, denied], &[(0, 1, "8080", "9090")]);
     }
 
     #[test]

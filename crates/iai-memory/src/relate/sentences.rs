@@ -3,7 +3,8 @@
 
 use iai_store::Memory;
 
-use super::tokens::{Token, tokens_of};
+use super::tokens::Token;
+use super::wording::stated;
 
 /// A longer text is a document or a log; what it states is stated elsewhere too.
 const TEXT_CHARS_MAX: usize = 2000;
@@ -39,6 +40,18 @@ const DEED_WORDS: &[&str] = &[
     "done",
     "tried",
     "wrote",
+    "saw",
+    "took",
+    "went",
+    "happened",
+    "crashed",
+    "broke",
+    "noticed",
+    "reported",
+    "asked",
+    "told",
+    "measured",
+    "got",
 ];
 /// Words a sentence begins with that asks, supposes or bids.
 const OPEN_WORDS: &[&str] = &[
@@ -71,6 +84,13 @@ const OPEN_WORDS: &[&str] = &[
     "porque",
 ];
 
+/// Words a sentence begins with that is about something named before it: alone it says nothing.
+const POINTING_WORDS: &[&str] = &[
+    "it", "it's", "that's", "they", "there", "he", "she", "er", "es", "это", "он", "она", "они",
+    "il", "elle", "c'est", "esto", "eso",
+];
+/// Words of a sentence that supposes.
+const SUPPOSING_WORDS: &[&str] = &["would", "could", "might", "würde", "könnte", "бы"];
 /// Verbs behind "I" that tell what comes next.
 const PLAN_WORDS: &[&str] = &["need", "will", "am", "should"];
 
@@ -110,12 +130,23 @@ fn prose_lines(text: &str) -> Vec<&str> {
         if is_fenced || is_indented_code || is_marked || is_log_line(bare) {
             continue;
         }
-        let item = bare.trim_start_matches(['-', '*', '•', ' ']);
+        let item = without_mark(bare);
         if !item.is_empty() {
             lines.push(item);
         }
     }
     lines
+}
+
+/// Leaves out what marks a line as an item of a list: a dash, a number, a box.
+fn without_mark(line: &str) -> &str {
+    let line = line.trim_start_matches(['-', '*', '•', ' ']);
+    let behind = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let is_numbered = behind.len() < line.len();
+    let item = behind.strip_prefix(['.', ')']).filter(|rest| is_numbered && rest.starts_with(' '));
+    let item = item.unwrap_or(line).trim_start();
+    let box_marks = ["[ ] ", "[x] ", "[X] "];
+    box_marks.iter().find_map(|mark| item.strip_prefix(mark)).unwrap_or(item)
 }
 
 fn is_log_line(line: &str) -> bool {
@@ -152,19 +183,29 @@ fn statement(sentence: &str) -> Option<Statement> {
     if is_question || CODE_MARKS.iter().any(|mark| sentence.contains(mark)) {
         return None;
     }
-    let tokens = tokens_of(sentence);
+    let tokens = stated(sentence);
     let is_of_size = (TOKENS_MIN..=TOKENS_MAX).contains(&tokens.len());
     let n_numbers = tokens.iter().filter(|token| token.has_digit()).count();
-    let is_deed = tokens.iter().any(|token| DEED_WORDS.contains(&token.folded.as_str()));
+    let is_not_a_fact = |token: &Token| {
+        let word = token.folded.as_str();
+        DEED_WORDS.contains(&word) || SUPPOSING_WORDS.contains(&word)
+    };
+    let is_deed = tokens.iter().any(is_not_a_fact);
     let is_bad = n_numbers > NUMBERS_MAX || is_deed || is_open(&tokens) || is_title(&tokens);
     (is_of_size && !is_bad).then_some(Statement { tokens })
 }
 
-/// Asks, supposes, bids or plans.
+/// Asks, supposes, bids, plans, tells of a deed, or speaks of what was named before.
 fn is_open(tokens: &[Token]) -> bool {
     match tokens {
-        [first, second, ..] if first.folded == "i" => PLAN_WORDS.contains(&second.folded.as_str()),
-        [first, ..] => OPEN_WORDS.contains(&first.folded.as_str()),
+        [first, second, ..] if first.folded == "i" => {
+            let verb = second.folded.as_str();
+            PLAN_WORDS.contains(&verb) || verb.ends_with("ed")
+        }
+        [first, ..] => {
+            let word = first.folded.as_str();
+            OPEN_WORDS.contains(&word) || POINTING_WORDS.contains(&word)
+        }
         [] => true,
     }
 }
@@ -196,10 +237,12 @@ mod tests {
     #[test]
     fn sentences_that_state_something_are_found() {
         check(
-            "Hello. The billing service listens on port 8080. It uses v1.2.3 of tokio!",
-            &["the billing service listens on port 8080", "it uses v1.2.3 of tokio"],
+            "Hello. The billing service listens on port 8080. The shop uses v1.2.3 of tokio!",
+            &["the billing service listens on port 8080", "the shop uses v1.2.3 of tokio"],
         );
         check("- the staging host is a.example.com", &["the staging host is a.example.com"]);
+        check("2. [x] the staging host is a.b", &["the staging host is a.b"]);
+        check("Note: the port of billing is 80", &["the port of billing is 80"]);
         check("服务端口是8080。", &["服 务 端 口 是 8080"]);
     }
 
@@ -217,6 +260,10 @@ mod tests {
             "| the port | of billing | is 8080 |",
             "let port_of_billing = 8080; // the port",
             "I need to add the flag to runEnable",
+            "It covers the empty input and 40 rows",
+            "Splitting the parser would touch 40 files",
+            "I raised the limit of the parser to 40",
+            "The customer saw the search time out after 12 seconds",
             "**Pepper and Onion Chicken Tacos**",
             "1 2 3 4 5 6 7 8",
         ] {

@@ -89,7 +89,7 @@ pub(crate) fn is_remember_request(text: &str) -> bool {
 }
 
 const LEAD_INS: &str = "\
-     please|ok|okay|so|and|also|but|well|btw|yes|yeah|no|note|important|hey|right|then|fine|\
+     please|again|ok|okay|so|and|also|but|well|btw|yes|yeah|no|note|important|hey|right|then|fine|\
      great|good|bitte|und|gut|пожалуйста|и|да|хорошо|s'il te plaît|s'il vous plaît|et|oui|alors|\
      por favor|y|sí|vale";
 

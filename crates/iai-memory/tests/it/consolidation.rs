@@ -241,7 +241,7 @@ fn what_somebody_wants_is_done_even_while_idle_work_is_held_back() {
     home.engine.hold_organising(None);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let pace = Pace { clock: &now, idle_min: Duration::ZERO };
+            let pace = Pace { clock: &now, idle_min: Duration::ZERO, after_idle_round: &|| () };
             home.engine.organise_until_stopped(&pace).unwrap();
         });
         let patience = Patience(Duration::from_secs(60));
@@ -256,7 +256,7 @@ fn idle_work_begins_by_itself() {
     let home = home_with(sessions(6));
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let pace = Pace { clock: &now, idle_min: Duration::ZERO };
+            let pace = Pace { clock: &now, idle_min: Duration::ZERO, after_idle_round: &|| () };
             home.engine.organise_until_stopped(&pace).unwrap();
         });
         let begun = std::time::Instant::now();

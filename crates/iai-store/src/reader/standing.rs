@@ -12,7 +12,8 @@ use super::{Reader, memories_from, memory_of, sql_limit};
 use crate::error::Result;
 use crate::record::memory::Millis;
 use crate::record::{
-    Memory, MemoryNumber, ProjectSeen, Remark, RemarkKind, SessionSeen, UsedMemory, Uses,
+    ExceptSessions, Memory, MemoryNumber, ProjectSeen, Remark, RemarkKind, SessionSeen, UsedMemory,
+    Uses,
 };
 
 /// Places of one project that are looked at, the newest first.
@@ -95,19 +96,18 @@ impl Reader {
         self.whole_remarks(kind, &keys)
     }
 
-    /// Returns the sessions of a project that were spoken in last, the latest first, leaving one
-    /// aside.
+    /// Returns the sessions of a project that were spoken in last, the latest first.
     pub fn recent_sessions(
         &self,
         project: &str,
-        except_session: &str,
+        except: &ExceptSessions<'_>,
         limit: usize,
     ) -> Result<Vec<SessionSeen>> {
         let places = self.places_of(project)?;
         let n_walked_max = (WALKED_MAX / places.len().max(1)).max(WALKED_IN_PLACE_MIN);
         let mut found: Vec<(Timestamp, u32)> = Vec::new();
         for place in places {
-            found.extend(self.sessions_at(place, limit.saturating_add(1), n_walked_max)?);
+            found.extend(self.sessions_at(place, except, (limit, n_walked_max))?);
         }
         found.sort_unstable_by(|a, b| b.cmp(a));
         let mut seen = BTreeSet::new();
@@ -117,10 +117,8 @@ impl Reader {
             if sessions.len() == limit {
                 break;
             }
-            let name = self.session_name(number)?.unwrap_or_default();
-            if name != except_session {
-                sessions.push(SessionSeen { number, name, last_at });
-            }
+            let (_, name) = self.session_named(number)?;
+            sessions.push(SessionSeen { number, name, last_at });
         }
         Ok(sessions)
     }
@@ -234,12 +232,12 @@ impl Reader {
         Ok(remarks)
     }
 
-    /// Walks back through the turns of a place until it has met so many sessions.
+    /// Walks back through the turns of a place until it has met so many sessions, or so many turns.
     fn sessions_at(
         &self,
         place: u32,
-        limit: usize,
-        n_walked_max: usize,
+        except: &ExceptSessions<'_>,
+        (limit, n_walked_max): (usize, usize),
     ) -> Result<Vec<(Timestamp, u32)>> {
         self.run("looking for the latest sessions", |c| {
             let mut statement = c.prepare_cached(
@@ -247,10 +245,19 @@ impl Reader {
                   ORDER BY turn_at_ms DESC LIMIT ?",
             )?;
             let mut rows = statement.query(params![place, sql_limit(n_walked_max)])?;
+            let mut host_and_name =
+                c.prepare_cached("SELECT host, name FROM session WHERE number = ?")?;
+            let mut seen = BTreeSet::new();
             let mut found: Vec<(Timestamp, u32)> = Vec::new();
             while let Some(row) = rows.next()? {
                 let session = row.get(1)?;
-                if found.iter().all(|(_, known)| *known != session) {
+                if seen.insert(session) {
+                    let is_excepted = host_and_name.query_row([session], |row| {
+                        Ok(except.holds(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?))
+                    })?;
+                    if is_excepted {
+                        continue;
+                    }
                     found.push((row.get::<_, Millis>(0)?.0, session));
                 }
                 if found.len() == limit {

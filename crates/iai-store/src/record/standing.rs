@@ -73,6 +73,21 @@ pub struct SessionSeen {
     pub last_at: Timestamp,
 }
 
+/// Sessions that are left out.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ExceptSessions<'a> {
+    /// Those of this name.
+    pub name: &'a str,
+    /// Those of these hosts.
+    pub hosts: &'a [&'a str],
+}
+
+impl ExceptSessions<'_> {
+    pub(crate) fn holds(&self, host: &str, name: &str) -> bool {
+        name == self.name || self.hosts.contains(&host)
+    }
+}
+
 /// A project, and when something was said in it last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectSeen {

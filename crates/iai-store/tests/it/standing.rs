@@ -1,6 +1,6 @@
 //! What holds beyond a session is read back in the order it is told.
 
-use iai_store::{NewMemory, NewRemark, PinReach, RemarkKind, Store, Uses};
+use iai_store::{ExceptSessions, NewMemory, NewRemark, PinReach, RemarkKind, Store, Uses};
 
 use crate::fixture::{Home, at, insert, kind, turn};
 
@@ -43,10 +43,12 @@ fn sessions_are_told_by_their_last_turn_in_the_project() {
         said("old", "p", 3, "c"),
         said("other", "q", 9, "d"),
         said("own", "p", 8, "e"),
+        NewMemory { host: "tool".to_owned(), ..said("aside", "p", 7, "f") },
     ];
+    let except = ExceptSessions { name: "own", hosts: &["tool"] };
     let reader = store_of(&home, &turns).reader().unwrap();
     let sessions = |limit| {
-        let found = reader.recent_sessions("p", "own", limit).unwrap();
+        let found = reader.recent_sessions("p", &except, limit).unwrap();
         found.into_iter().map(|seen| (seen.name, seen.last_at)).collect::<Vec<_>>()
     };
     let both = [("old".to_owned(), at(3)), ("new".to_owned(), at(2))];
@@ -55,7 +57,7 @@ fn sessions_are_told_by_their_last_turn_in_the_project() {
     let projects = reader.recent_projects(5).unwrap();
     let names: Vec<&str> = projects.iter().map(|seen| seen.project.as_str()).collect();
     assert_eq!(names, ["q", "p"]);
-    let number = reader.recent_sessions("p", "own", 1).unwrap()[0].number;
+    let number = reader.recent_sessions("p", &except, 1).unwrap()[0].number;
     let (first, last) = reader.session_ends(number, 1, 5).unwrap();
     let texts = |turns: &[iai_store::Memory]| -> Vec<String> {
         turns.iter().map(|turn| turn.text.clone()).collect()

@@ -35,6 +35,7 @@ pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
         set_aside(&status),
         hosts(settings),
         model(&status),
+        reflection(settings, &status),
         disk(settings),
         repairs::check(&settings.home, repair, clock::now()),
     ];
@@ -290,6 +291,22 @@ fn model(status: &Result<Value, CallError>) -> Check {
             Check::pass(NAME, format!("{name}; {} memories wait for it", model.at("pending")))
         }
         state => Check::pass(NAME, format!("{name}, {state}")),
+    }
+}
+
+fn reflection(settings: &Settings, status: &Result<Value, CallError>) -> Check {
+    const NAME: &str = "reflection";
+    let Some(setting) = &settings.reflection else { return Check::pass(NAME, "off") };
+    let program = setting.command.first().map_or("-", String::as_str);
+    let told = status.as_ref().map(|status| status.at("reflection").clone()).unwrap_or_default();
+    let kept =
+        told.at("kept_at").as_str().map_or("never yet".to_owned(), |at| format!("last {at}"));
+    match told.at("failure").as_str() {
+        Some(failure) => {
+            let next = "try the command by hand; it gets notes on its standard input";
+            Check::warn(NAME, format!("`{program}` failed: {failure}"), next)
+        }
+        None => Check::pass(NAME, format!("`{program}` once a night, {kept}")),
     }
 }
 

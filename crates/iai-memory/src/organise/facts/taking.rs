@@ -12,6 +12,8 @@ const NAME_CHARS_MAX: usize = 80;
 const COMMAND_WORDS_MAX: usize = 3;
 /// Words of a preference after the word that states it.
 const PREFERENCE_WORDS_MAX: usize = 7;
+/// Verbs that state a preference.
+const STATING: &[&str] = &["use", "prefer", "want", "like", "using", "run", "choose"];
 /// Names of one text that count.
 const NAMES_MAX: usize = 12;
 
@@ -124,8 +126,11 @@ fn command_of(line: &str) -> Option<String> {
 pub(super) fn preferences_in(text: &str) -> Vec<(FactKind, String)> {
     let mut found = Vec::new();
     for sentence in text.split(['.', '!', '?', '\n', ';', ':']) {
-        let words: Vec<String> =
-            sentence.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
+        let words: Vec<Word> = sentence
+            .split_whitespace()
+            .map(Word::of)
+            .filter(|word| !word.bare.is_empty())
+            .collect();
         if let Some(preference) = preference_of(&words)
             && preference.chars().count() <= NAME_CHARS_MAX
         {
@@ -136,30 +141,41 @@ pub(super) fn preferences_in(text: &str) -> Vec<(FactKind, String)> {
 }
 
 /// A word in lower case without what stands around it.
-fn bare(word: &str) -> String {
-    let is_kept = |letter: char| letter.is_alphanumeric();
-    word.trim_matches(|letter: char| !is_kept(letter)).to_lowercase().replace('’', "'")
+struct Word {
+    bare: String,
+    /// Whether a comma or a bracket stands behind it.
+    is_last: bool,
 }
 
-fn preference_of(words: &[String]) -> Option<String> {
+impl Word {
+    fn of(word: &str) -> Self {
+        let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let bare = bare.to_lowercase().replace('’', "'");
+        Self { bare, is_last: word.ends_with([',', ')']) }
+    }
+
+    fn tells(&self) -> bool {
+        may_tell(&self.bare) && !STATING.contains(&self.bare.as_str())
+    }
+}
+
+fn preference_of(words: &[Word]) -> Option<String> {
     contrast(words).or_else(|| general(words))
 }
 
 /// "use pnpm not npm", "prefer pnpm over npm", "pnpm instead of npm".
-fn contrast(words: &[String]) -> Option<String> {
+fn contrast(words: &[Word]) -> Option<String> {
     for (place, word) in words.iter().enumerate() {
-        let next = words.get(place + 1).map(String::as_str);
-        let after = match (word.as_str(), next) {
+        let next = words.get(place + 1).map(|next| next.bare.as_str());
+        let after = match (word.bare.as_str(), next) {
             ("instead", Some("of")) | ("rather", Some("than")) => place + 2,
             ("not", Some(_)) | ("over", Some(_)) => place + 1,
             _ => continue,
         };
-        let states = words.iter().take(place).any(|w| {
-            matches!(w.as_str(), "use" | "prefer" | "want" | "like" | "using" | "run" | "choose")
-        });
-        let wanted = words.get(place.checked_sub(1)?).filter(|word| may_tell(word));
-        let unwanted = words.iter().skip(after).find(|word| !is_stop_word(word));
-        let unwanted = unwanted.filter(|word| may_tell(word));
+        let before = words.get(..place).unwrap_or_default();
+        let states = before.iter().any(|word| STATING.contains(&word.bare.as_str()));
+        let wanted = wanted_at_end(before);
+        let unwanted = unwanted_at_start(words.get(after..).unwrap_or_default());
         if let (true, Some(wanted), Some(unwanted)) = (states, wanted, unwanted)
             && wanted != unwanted
         {
@@ -169,20 +185,43 @@ fn contrast(words: &[String]) -> Option<String> {
     None
 }
 
+/// The last words before "not": "cargo nextest" of "use cargo nextest, not".
+fn wanted_at_end(words: &[Word]) -> Option<String> {
+    let (last, before) = words.split_last()?;
+    let first = before.last().filter(|word| word.tells() && !word.is_last);
+    last.tells().then(|| joined(first, last))
+}
+
+/// The first words after "not": "cargo test" of "not cargo test, please".
+fn unwanted_at_start(words: &[Word]) -> Option<String> {
+    let place = words.iter().position(|word| !is_stop_word(&word.bare))?;
+    let first = words.get(place).filter(|word| word.tells())?;
+    let second = words.get(place + 1).filter(|word| word.tells() && !first.is_last);
+    Some(second.map_or_else(|| first.bare.clone(), |second| joined(Some(first), second)))
+}
+
+fn joined(first: Option<&Word>, second: &Word) -> String {
+    first.map_or_else(|| second.bare.clone(), |first| format!("{} {}", first.bare, second.bare))
+}
+
 /// "always run the linter before a commit", "never push to main".
-fn general(words: &[String]) -> Option<String> {
-    let place = words.iter().position(|word| matches!(word.as_str(), "always" | "never"))?;
+fn general(words: &[Word]) -> Option<String> {
+    let place = words.iter().position(|word| matches!(word.bare.as_str(), "always" | "never"))?;
     // "it always fails" tells about the world; a wish begins the sentence or follows a request.
     let is_wish = words.iter().take(place).all(|word| {
         matches!(
-            word.as_str(),
+            word.bare.as_str(),
             "please" | "we" | "i" | "you" | "and" | "so" | "ok" | "should" | "must"
         )
     });
-    let rest: Vec<&str> =
-        words.iter().skip(place + 1).take(PREFERENCE_WORDS_MAX).map(String::as_str).collect();
+    let rest: Vec<&str> = words
+        .iter()
+        .skip(place + 1)
+        .take(PREFERENCE_WORDS_MAX)
+        .map(|word| word.bare.as_str())
+        .collect();
     let n_telling = rest.iter().filter(|word| may_tell(word)).count();
-    let states = words.get(place)?;
+    let states = &words.get(place)?.bare;
     (is_wish && 2 <= n_telling).then(|| format!("{states} {}", rest.join(" ")))
 }
 
@@ -278,6 +317,8 @@ mod tests {
         let check = |text: &str, expect: &[&str]| assert_eq!(names(preferences_in(text)), expect);
         check("Please use pnpm, not npm.", &["prefers pnpm to npm"]);
         check("I prefer tabs over spaces!", &["prefers tabs to spaces"]);
+        check("Use nextest, not cargo test, before you push", &["prefers nextest to cargo test"]);
+        check("I prefer small commits over big ones", &["prefers small commits to big ones"]);
         check("use ruff instead of flake8", &["prefers ruff to flake8"]);
         check("Always run the linter before pushing", &["always run the linter before pushing"]);
         check("we never deploy on Fridays", &["never deploy on fridays"]);

@@ -67,6 +67,12 @@ fn one_value_apart_is_a_difference_of_its_kind() {
         Difference::Name,
         ("tabs", "two blanks"),
     );
+    check(
+        "Our bookkeeping daemon is called ledgerd",
+        "Our bookkeeping daemon is called tallyman",
+        Difference::Name,
+        ("ledgerd", "tallyman"),
+    );
     check("端口服务是8080", "端口服务是9090", Difference::Number, ("8080", "9090"));
     check(
         "Порт службы биллинга равен 8080",
@@ -74,6 +80,29 @@ fn one_value_apart_is_a_difference_of_its_kind() {
         Difference::Number,
         ("8080", "9090"),
     );
+}
+
+#[test]
+fn two_values_may_change_at_once() {
+    check(
+        "The spring campaign starts on 3 March and ends on 20 March",
+        "The spring campaign starts on 10 March and ends on 2 April",
+        Difference::Number,
+        ("3 and 20 March", "10 and 2 April"),
+    );
+    check(
+        "The image cache keeps 200 entries for 30 minutes",
+        "The image cache keeps 500 entries for 90 minutes",
+        Difference::Number,
+        ("200 and 30", "500 and 90"),
+    );
+    for (old, new) in [
+        ("Step 3 of the plan took 5 minutes", "Step 4 of the plan took 6 minutes"),
+        ("Alice owns 3 of the services", "Bob owns 4 of the services"),
+        ("1 of 5 files is left", "2 of 6 files is left"),
+    ] {
+        assert_eq!(compared(old, new), Comparison::Unrelated, "{old} / {new}");
+    }
 }
 
 #[test]

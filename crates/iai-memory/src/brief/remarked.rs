@@ -1,0 +1,154 @@
+//! What was remarked, as it is told: each thing once however often and in whatever words it was
+//! said, the latest wording of it, and nothing that a later remark disputes.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use iai_store::{Memory, MemoryId, MemoryNumber, Reader, Remark, RemarkKind};
+use jiff::{SignedDuration, Timestamp};
+
+use super::lines::{cut, flat};
+use super::material::{Told, may_be_told, told};
+use crate::error::Result;
+use crate::remarks::Wording;
+
+const PREFERENCES_MAX: usize = 8;
+const DECISIONS_MAX: usize = 10;
+const KEPT_MAX: usize = 6;
+/// Remarks that are read to choose from.
+const REMARKS_READ_MAX: usize = 24;
+/// A preference that was said once counts so long.
+const PREFERENCE_KEPT: SignedDuration = SignedDuration::from_hours(24 * 180);
+/// Words around a wish that do not change it.
+const COURTESIES: &str = "please|again|also|ok|and|so|really|bitte|пожалуйста|nochmal";
+/// Two remarks that share so few words may be about different things.
+const SAME_WORDS_MIN: usize = 3;
+/// What is shown of the words a correction replaced.
+const REPLACED_CHARS_MAX: usize = 120;
+
+/// What was remarked lately and not yet taken down, with its kind.
+pub(super) type Fresh = Vec<(RemarkKind, Remark)>;
+
+/// Returns what was said often, or not long ago, in this project, or in the same words in several.
+pub(super) fn preferences(
+    reader: &Reader,
+    project: &str,
+    fresh: &Fresh,
+    now: Timestamp,
+) -> Result<Vec<Told>> {
+    let mut all = merged(reader, RemarkKind::Preference, project, fresh)?;
+    all.retain(|own| 1 < own.n_said || now.duration_since(own.memory.turn_at) <= PREFERENCE_KEPT);
+    let everywhere = reader.remarks_everywhere(RemarkKind::Preference, PREFERENCES_MAX)?;
+    all.extend(everywhere.into_iter().filter(|remark| may_be_told(&remark.memory)));
+    let mut all = folded(all);
+    all.sort_by_key(|remark| Reverse((remark.n_said, remark.memory.turn_at)));
+    Ok(all.iter().take(PREFERENCES_MAX).map(remarked).collect())
+}
+
+/// Returns what was decided, the latest first.
+pub(super) fn decided(reader: &Reader, project: &str, fresh: &Fresh) -> Result<Vec<Told>> {
+    let all = merged(reader, RemarkKind::Decision, project, fresh)?;
+    Ok(all.iter().take(DECISIONS_MAX).map(remarked).collect())
+}
+
+/// Returns what was kept on purpose, the latest first; a correction with what it replaced, because
+/// it is often said in a few words that mean nothing alone.
+pub(super) fn kept(reader: &Reader, project: &str, fresh: &Fresh) -> Result<Vec<Told>> {
+    let all = merged(reader, RemarkKind::Kept, project, fresh)?;
+    all.iter()
+        .take(KEPT_MAX)
+        .map(|remark| {
+            let aside = replaced_by(reader, &remark.memory)?
+                .map(|old| format!("instead of “{}”", cut(&flat(&old.text), REPLACED_CHARS_MAX)));
+            Ok(told(&remark.memory, remark.sentence(), aside.as_deref()))
+        })
+        .collect()
+}
+
+fn replaced_by(reader: &Reader, memory: &Memory) -> Result<Option<Memory>> {
+    let id = memory.provenance.get("supersedes").and_then(|id| id.as_str()?.parse().ok());
+    let old = match id {
+        Some(id) => reader.memory(id)?,
+        None => None,
+    };
+    Ok(old.filter(may_be_quoted))
+}
+
+/// What no longer holds may still be named beside what replaced it.
+fn may_be_quoted(old: &Memory) -> bool {
+    may_be_told(&Memory { valid_to: None, ..old.clone() })
+}
+
+fn remarked(remark: &Remark) -> Told {
+    let aside = (1 < remark.n_said).then(|| format!("said {} times", remark.n_said));
+    told(&remark.memory, remark.sentence(), aside.as_deref())
+}
+
+/// Joins what the step found with what stands at the ends of the last sessions, newest first.
+fn merged(reader: &Reader, kind: RemarkKind, project: &str, fresh: &Fresh) -> Result<Vec<Remark>> {
+    let mut all = reader.remarks(kind, project, REMARKS_READ_MAX)?;
+    let fresh = fresh.iter().filter(|(fresh_kind, _)| *fresh_kind == kind);
+    all.extend(fresh.map(|(_, remark)| remark.clone()));
+    all.retain(|remark| may_be_told(&remark.memory));
+    let disputed = disputed(reader, &all)?;
+    all.retain(|remark| !disputed.contains(&remark.memory.id));
+    Ok(folded(all))
+}
+
+/// Returns those that something said later stands against.
+fn disputed(reader: &Reader, remarks: &[Remark]) -> Result<BTreeSet<MemoryId>> {
+    let mut numbers: Vec<MemoryNumber> = Vec::new();
+    for remark in remarks {
+        numbers.extend(reader.number_of(remark.memory.id)?);
+    }
+    Ok(reader.disputes_of(&numbers)?.into_iter().map(|dispute| dispute.earlier_id).collect())
+}
+
+/// Tells each thing once, in its latest wording, and adds up how often it was said. Of the same
+/// words the count is already that of all of them.
+fn folded(mut all: Vec<Remark>) -> Vec<Remark> {
+    // Of the same moment, the stored one comes first: it knows how often it was said.
+    all.sort_by_key(|own| (Reverse((own.memory.turn_at, own.n_said)), own.memory.id));
+    let mut kept: Vec<(BTreeSet<String>, BTreeSet<i64>, Remark)> = Vec::new();
+    for remark in all {
+        let words = meant_words(remark.sentence());
+        match kept.iter_mut().find(|(own, ..)| is_same_wish(own, &words)) {
+            Some((_, counted, own)) => {
+                if counted.insert(remark.words) {
+                    own.n_said = own.n_said.saturating_add(remark.n_said);
+                }
+            }
+            None => kept.push((words, BTreeSet::from([remark.words]), remark)),
+        }
+    }
+    kept.into_iter().map(|(_, _, remark)| remark).collect()
+}
+
+fn meant_words(sentence: &str) -> BTreeSet<String> {
+    let wording = Wording::of(sentence);
+    let is_courtesy = |word: &str| COURTESIES.split('|').any(|courtesy| courtesy == word);
+    wording.words().filter(|word| !is_courtesy(word)).map(str::to_owned).collect()
+}
+
+/// Tells whether one says all that the other says.
+fn is_same_wish(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+    let is_part = SAME_WORDS_MIN <= one.len().min(other.len())
+        && (one.is_subset(other) || other.is_subset(one));
+    one == other || is_part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_is_the_same_in_fewer_or_more_words() {
+        let check = |one: &str, other: &str, expect: bool| {
+            assert_eq!(is_same_wish(&meant_words(one), &meant_words(other)), expect, "{one}");
+        };
+        check("Please use pnpm, not npm.", "Again: use pnpm, not npm!", true);
+        check("Use pnpm, not npm, before you hand it over", "use pnpm, not npm", true);
+        check("Use tabs", "Use tabs in Go", false);
+        check("Always run the tests first", "Always run the linter first", false);
+    }
+}

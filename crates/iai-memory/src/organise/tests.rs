@@ -1,0 +1,179 @@
+//! The scheduler: calls, failures, holds, and making way.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use iai_store::{KeySource, StorePaths};
+use jiff::SignedDuration;
+
+use super::*;
+use crate::trial::Trial;
+
+/// Does something until its progress says three, and makes way once.
+struct CountToThree;
+
+impl Step for CountToThree {
+    fn name(&self) -> &'static str {
+        "count"
+    }
+
+    fn due(&self) -> Due {
+        Due::Soon
+    }
+
+    fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
+        let mut progress = engine.read(|reader| Ok(reader.step(self.name())?))?;
+        let n = progress.state.get("n").and_then(serde_json::Value::as_u64).unwrap_or(0);
+        if n == 3 {
+            return Ok(Advance::Nothing);
+        }
+        progress.state = serde_json::json!({"n": n + 1});
+        engine.write(|writing| Ok(writing.put_step(self.name(), &progress, shift.now)?))?;
+        Ok(if n == 1 { Advance::MadeWay } else { Advance::Did(Effects::from([("n", 1)])) })
+    }
+}
+
+/// Fails as often as it is called.
+#[derive(Default)]
+struct Failing(AtomicU64);
+
+impl Step for Failing {
+    fn name(&self) -> &'static str {
+        "failing"
+    }
+
+    fn due(&self) -> Due {
+        Due::Idle
+    }
+
+    fn advance(&self, _: &MemoryEngine, _: &Shift<'_>) -> Result<Advance> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Err(MemoryError::bad("test", "as ordered"))
+    }
+}
+
+fn engine(folder: &std::path::Path) -> MemoryEngine {
+    let paths = StorePaths {
+        folder: folder.to_owned(),
+        database: folder.join("memory.db"),
+        vault: folder.join("vault.json"),
+        key_file: folder.join("key"),
+        spool_public: folder.join("spool.pub"),
+    };
+    MemoryEngine::open(&paths, &KeySource { passphrase: None }, Timestamp::UNIX_EPOCH).unwrap().0
+}
+
+fn run(engine: &MemoryEngine, steps: &[&dyn Step], occasion: Occasion, hour: i64) -> bool {
+    let at = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(hour);
+    engine.organise.begin_round();
+    engine.run_steps(steps, occasion, &|| at).unwrap()
+}
+
+#[test]
+fn a_step_is_called_until_it_has_nothing_to_do_and_then_does_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path());
+    assert!(run(&engine, &[&CountToThree], Occasion::Soon, 0));
+    let done = engine.organise.end_round(None);
+    assert_eq!(done.effects, BTreeMap::from([("count", Effects::from([("n", 2)]))]));
+    assert!(run(&engine, &[&CountToThree], Occasion::Demand, 0));
+    assert!(engine.organise.end_round(None).effects.is_empty());
+}
+
+#[test]
+fn a_step_that_fails_three_times_rests_for_a_day_and_the_others_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path());
+    let failing = Failing::default();
+    for (hour, n_calls) in [(0, 1), (1, 2), (2, 3), (3, 3), (25, 3), (26, 4), (27, 5)] {
+        assert!(run(&engine, &[&failing, &CountToThree], Occasion::Idle, hour));
+        assert_eq!(failing.0.load(Ordering::Relaxed), n_calls, "hour {hour}");
+        let done = engine.organise.end_round(None);
+        assert_eq!(done.resting.is_empty(), !(3..=25).contains(&hour));
+    }
+}
+
+#[test]
+fn idle_work_is_held_back_and_what_is_wanted_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path());
+    engine.hold_organising(Some(Timestamp::UNIX_EPOCH + SignedDuration::from_hours(2)));
+    assert!(!run(&engine, &[&CountToThree], Occasion::Idle, 1));
+    assert!(engine.organise.end_round(None).effects.is_empty());
+    assert!(run(&engine, &[&CountToThree], Occasion::Demand, 1));
+    assert_eq!(engine.organise.end_round(None).effects.len(), 1);
+    assert!(run(&engine, &[&CountToThree], Occasion::Idle, 2));
+    engine.hold_organising(None);
+    assert!(!run(&engine, &[&CountToThree], Occasion::Idle, 999));
+    engine.resume_organising();
+    assert!(run(&engine, &[&CountToThree], Occasion::Idle, 1));
+}
+
+/// Steps that read memory by memory; the others work on what these have made.
+const READING: &[&str] =
+    &["attributes", "formality", "disputes", "remarks", "nearness", "facts", "entity_links"];
+
+fn shift(engine: &MemoryEngine) -> Shift<'_> {
+    Shift::new(Timestamp::UNIX_EPOCH, Occasion::Demand, &engine.organise)
+}
+
+fn up_to(engine: &MemoryEngine, step: &dyn Step) -> u32 {
+    engine.read(|reader| Ok(reader.step(step.name())?)).unwrap().up_to.get()
+}
+
+#[test]
+fn a_step_that_must_make_way_at_once_does_nothing() {
+    let trial = Trial::new();
+    trial.tell(&["The billing service listens on port 8080."; 40]);
+    trial.engine.stop_organising();
+    for step in STEPS {
+        let done = step.advance(&trial.engine, &shift(&trial.engine)).unwrap();
+        assert!(!matches!(done, Advance::Did(_)), "{}: {done:?}", step.name());
+        assert_eq!(up_to(&trial.engine, *step), 0, "{}", step.name());
+    }
+}
+
+/// A look lets by what takes a few milliseconds: one memory, not a batch of them.
+#[test]
+fn between_two_looks_a_step_reads_one_memory() {
+    let trial = Trial::new();
+    trial.tell(&["The billing service listens on port 8080."; 40]);
+    for step in STEPS.iter().filter(|step| READING.contains(&step.name())) {
+        let shift = shift(&trial.engine);
+        while matches!(step.advance(&trial.engine, &shift).unwrap(), Advance::Did(_)) {}
+        assert_eq!(up_to(&trial.engine, *step), 40, "{}", step.name());
+        assert!(40 <= shift.n_looks.get(), "{}: {}", step.name(), shift.n_looks.get());
+    }
+}
+
+/// Whoever is asked without end does one piece of work at a time, but does it.
+#[test]
+fn a_step_that_is_overdue_comes_forward_by_one_memory() {
+    let trial = Trial::new();
+    trial.tell(&["The billing service listens on port 8080."; 40]);
+    let _asking = trial.engine.asking();
+    for n in 1..=3 {
+        let shift = shift(&trial.engine);
+        shift.is_overdue.set(true);
+        let done = Attributes.advance(&trial.engine, &shift).unwrap();
+        assert!(matches!(done, Advance::Did(_)), "{done:?}");
+        assert_eq!(up_to(&trial.engine, &Attributes), n);
+    }
+    let done = Attributes.advance(&trial.engine, &shift(&trial.engine)).unwrap();
+    assert_eq!(done, Advance::MadeWay);
+}
+
+#[test]
+fn whoever_asks_goes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path());
+    let (now, occasion) = (Timestamp::UNIX_EPOCH, Occasion::Idle);
+    let shift = Shift::new(now, occasion, &engine.organise);
+    assert!(!shift.must_make_way());
+    let (first, second) = (engine.asking(), engine.asking());
+    drop(first);
+    assert!(shift.must_make_way());
+    drop(second);
+    assert!(!shift.must_make_way() && shift.step_aside());
+    engine.stop_organising();
+    assert!(shift.must_make_way() && !shift.step_aside());
+}
