@@ -346,6 +346,8 @@ mod tests {
             let found = found(vec![own(0.0, 0.1), own(bm25, cosine)], scale);
             assert_eq!(is_doubtful(&found), expect, "{bm25} {cosine}");
         }
+        let wording = Found { is_wording: true, ..found(vec![said(0)], None) };
+        assert!(!is_doubtful(&wording), "what was quoted was found");
         let few = Evidence { coverage: 0.2, ..said(0) };
         let much = Evidence { coverage: 0.4, ..said(0) };
         assert!(is_doubtful(&found(vec![few.clone()], None)));
