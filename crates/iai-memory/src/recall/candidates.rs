@@ -44,6 +44,8 @@ pub(crate) struct Evidence {
     pub(crate) cosine: Option<f32>,
     /// It is a summary that this program wrote, not something that was said.
     pub(crate) is_summary: bool,
+    /// The words that the cue quotes stand together in it.
+    pub(crate) has_phrase: bool,
     pub(crate) session: u32,
     /// It belongs to the project the cue is asked from.
     pub(crate) is_from_here: bool,
@@ -71,6 +73,8 @@ pub(crate) struct Found {
     pub(crate) scale: Scale,
     /// The quoted wording is nowhere; these only share its words.
     pub(crate) is_second_best: bool,
+    /// The cue asks for a wording, and all of these have it.
+    pub(crate) is_wording: bool,
     /// A model was there to compare meanings, or quoted words made it needless.
     pub(crate) has_model: bool,
     /// What embedding the cue took.
@@ -90,30 +94,31 @@ pub(crate) fn find(
     let scope = scope_of(cue, ask);
     let phrased = with_phrase(engine, reader, cue, &scope)?;
     let is_second_best = !cue.phrases.is_empty() && phrased.is_empty();
+    let is_wording = cue.is_quotation() && !phrased.is_empty();
     let query = telling_words(engine, cue)?;
-    let vector = match phrased.as_slice() {
+    let vector = match is_wording {
         // A model that fails leaves the words; its trouble is told by `status`.
-        [] => match engine.embed_cue(&cue.text) {
+        false => match engine.embed_cue(&cue.text) {
             Err(MemoryError::Embed(_)) => None,
             embedded => embedded?,
         },
-        _ => None,
+        true => None,
     };
     let (evidence, scale, corrections) =
         engine.with_lanes(reader, vector.as_ref(), |meaning, index| {
             let catalogue = index.catalogue();
             let here = ask.asked_from.as_deref().and_then(|name| catalogue.project_number(name));
-            let lanes =
-                Lanes { question: index.ask(&query), catalogue, meaning, scope: &scope, here };
+            let question = index.ask(&query);
+            let lanes = Lanes { question, catalogue, meaning, scope: &scope, here, is_wording };
             let (mut evidence, scale) = lanes.gather(phrased)?;
             let corrections = Corrections::look_up(reader, cue, &evidence, asked_at)?;
             lanes.add_heirs(corrections.heirs(), &mut evidence)?;
             lanes.add_scenes(&mut evidence);
             Ok((evidence, scale, corrections))
         })?;
-    let has_model = scale.cosines.is_some() || !cue.phrases.is_empty() && !is_second_best;
+    let has_model = scale.cosines.is_some() || is_wording;
     let embedding = vector.map_or(Duration::ZERO, |vector| vector.took);
-    Ok(Found { evidence, scale, is_second_best, has_model, embedding, corrections })
+    Ok(Found { evidence, scale, is_second_best, is_wording, has_model, embedding, corrections })
 }
 
 fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {
@@ -171,10 +176,13 @@ struct Lanes<'a> {
     scope: &'a Scope,
     /// The project the cue is asked from.
     here: Option<u32>,
+    /// Only what has the quoted words is meant.
+    is_wording: bool,
 }
 
 impl Lanes<'_> {
-    /// Gathers what speaks for the best of each lane, or for those that have the quoted words.
+    /// Gathers what speaks for those that have the quoted words and for the best of each lane, or
+    /// only for the former.
     fn gather(
         &self,
         phrased: Vec<MemoryNumber>,
@@ -184,8 +192,8 @@ impl Lanes<'_> {
             n_memories: self.catalogue.len(),
             ..Scale::default()
         };
-        let (mut numbers, mut near) = (phrased, Vec::new());
-        if numbers.is_empty() {
+        let (mut numbers, mut near) = (phrased.clone(), Vec::new());
+        if !self.is_wording {
             let hits = self.question.search(self.scope, LANE_MAX);
             numbers.extend(hits.iter().map(|hit| hit.number));
             if let Some(meaning) = self.meaning {
@@ -197,6 +205,11 @@ impl Lanes<'_> {
             }
         }
         let mut evidence = self.words_of(numbers);
+        for number in phrased {
+            if let Some(evidence) = evidence.get_mut(&number) {
+                evidence.has_phrase = true;
+            }
+        }
         let scores = evidence.values().map(|evidence| evidence.bm25);
         scale.bm25_best = scores.fold(0.0, f32::max);
         self.add_cosines(&near, &mut evidence)?;
@@ -230,6 +243,7 @@ impl Lanes<'_> {
                 coverage: 0.0,
                 cosine: None,
                 is_summary: (entry.role, entry.tier) == (Role::System, Tier::Semantic),
+                has_phrase: false,
                 session: entry.session,
                 is_from_here: self.here.is_some() && self.catalogue.project(*number) == self.here,
                 turn_at_ms: entry.turn_at_ms,

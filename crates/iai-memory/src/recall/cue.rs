@@ -12,6 +12,11 @@ use super::when::Days;
 /// The words of a cue that are looked at; it is asked with the rarest of them.
 const WORDS_MAX: usize = 256;
 const PHRASES_MAX: usize = 8;
+/// A cue with more words than this outside of quotation marks is a text: it may quote and tell who
+/// said what, and still asks for no wording.
+const WORDING_WORDS_MAX: usize = 24;
+/// Quoted words that are at least this share of all are what is asked for; nothing else answers.
+const QUOTATION_SHARE: f64 = 0.25;
 
 /// Whole words that ask for exact wording.
 const VERBATIM_WORDS: &[&str] = &["verbatim", "exact", "quote", "quoted", "said", "wrote"];
@@ -58,7 +63,7 @@ pub enum CueMode {
 }
 
 /// A cue, taken apart.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Cue {
     pub(crate) mode: CueMode,
     pub(crate) asked_at: Timestamp,
@@ -72,23 +77,31 @@ pub(crate) struct Cue {
     pub(crate) said_ms: Option<(i64, i64)>,
     /// The words to look for, lower case, each once, in order.
     pub(crate) words: Vec<String>,
-    /// Words that must stand together, from quotation marks.
+    /// Words that stand together in what is meant, from quotation marks.
     pub(crate) phrases: Vec<String>,
+    /// How much of the cue those are, from 0 to 1.
+    pub(crate) quoted_share: f64,
     is_small_talk: bool,
 }
 
 impl Cue {
     pub(crate) fn understand(text: &str, asked_at: Timestamp) -> Self {
         let text: String = text.chars().take(CUE_CHARS_MAX).collect();
-        let phrases = quoted_spans(&text);
+        let mut phrases = quoted_spans(&text);
+        let (n_words, n_quoted) = (n_words(&text), phrases.iter().map(|span| n_words(span)).sum());
+        let is_text = WORDING_WORDS_MAX < n_words.saturating_sub(n_quoted);
+        if is_text {
+            phrases.clear();
+        }
         let mut words = words_of(&text);
         words.truncate(WORDS_MAX);
         let lower = text.trim().to_lowercase();
         let bare = lower.trim_end_matches(|letter: char| !letter.is_alphanumeric());
-        let is_verbatim = !phrases.is_empty()
-            || words.iter().any(|word| VERBATIM_WORDS.contains(&word.as_str()))
-            || VERBATIM_STARTS.iter().any(|start| lower.starts_with(start))
-            || names_a_day(&words);
+        let is_verbatim = !is_text
+            && (!phrases.is_empty()
+                || words.iter().any(|word| VERBATIM_WORDS.contains(&word.as_str()))
+                || VERBATIM_STARTS.iter().any(|start| lower.starts_with(start))
+                || names_a_day(&words));
         Self {
             mode: if is_verbatim { CueMode::Verbatim } else { CueMode::Concept },
             asked_at,
@@ -97,9 +110,15 @@ impl Cue {
             days: Days::named_in(&text, asked_at),
             said_ms: None,
             words,
+            quoted_share: if phrases.is_empty() { 0.0 } else { share(n_quoted, n_words) },
             phrases,
             text,
         }
+    }
+
+    /// Tells whether the cue asks for the words it quotes, so that nothing else answers it.
+    pub(crate) fn is_quotation(&self) -> bool {
+        QUOTATION_SHARE <= self.quoted_share
     }
 
     /// Tells whether the cue asks for nothing, so that silence is the right answer.
@@ -126,6 +145,15 @@ pub(crate) fn words_of_in_order(text: &str) -> Vec<String> {
     let words =
         text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
+}
+
+fn n_words(text: &str) -> usize {
+    words_of_in_order(text).len()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a cue has few words")]
+fn share(part: usize, whole: usize) -> f64 {
+    part as f64 / whole.max(1) as f64
 }
 
 fn quoted_spans(text: &str) -> Vec<String> {
@@ -182,6 +210,22 @@ mod tests {
         check("what I said", CueMode::Verbatim, &["what", "i", "said"], &[]);
         check("on day 12", CueMode::Verbatim, &["on", "day", "12"], &[]);
         check("an \"open span", CueMode::Concept, &["an", "open", "span"], &[]);
+    }
+
+    #[test]
+    fn a_quotation_is_what_is_asked_for_and_a_text_that_quotes_asks_for_no_wording() {
+        let long = "so we went on and changed the colour again ".repeat(3);
+        for (text, mode, is_quotation) in [
+            ("\"use B\"".to_owned(), CueMode::Verbatim, true),
+            ("who said \"plan B\"?".to_owned(), CueMode::Verbatim, true),
+            ("call it \"B\" and not by its number".to_owned(), CueMode::Verbatim, false),
+            (format!("{long} he said \"plan B\""), CueMode::Concept, false),
+            (long, CueMode::Concept, false),
+        ] {
+            let cue = Cue::understand(&text, Timestamp::UNIX_EPOCH);
+            assert_eq!((cue.mode, cue.is_quotation()), (mode, is_quotation), "{text}");
+            assert_eq!(cue.phrases.is_empty(), mode == CueMode::Concept, "{text}");
+        }
     }
 
     #[test]

@@ -19,6 +19,9 @@ const DEVIATIONS: (f32, f32) = (-3.0, 8.0);
 /// Words are measured against the best match, or against this share of all that the cue's words
 /// could tell when even the best match is a poor one: the meaning then decides.
 const POOR_MATCH: f32 = 0.5;
+/// What a memory gains that has the words the cue quotes, were they all of the cue; else, their
+/// share of that.
+const PHRASE_WEIGHT: f64 = 2.0;
 /// What the words of the scene count beside the words of the memory itself.
 const SCENE_WEIGHT: f64 = 0.5;
 /// What a memory said at this moment gains: it is what is being worked on …
@@ -97,10 +100,11 @@ pub(crate) fn rank(
 /// Tells whether nothing found is likely to be what was asked for.
 pub(crate) fn is_doubtful(found: &Found) -> bool {
     let scale = &found.scale;
-    !found.evidence.values().any(|own| match sureness(own, scale) {
-        Some(sureness) => doubt_bar(scale.n_memories) <= sureness,
-        None => DOUBTFUL_COVERAGE <= own.coverage,
-    })
+    !found.is_wording
+        && !found.evidence.values().any(|own| match sureness(own, scale) {
+            Some(sureness) => doubt_bar(scale.n_memories) <= sureness,
+            None => DOUBTFUL_COVERAGE <= own.coverage,
+        })
 }
 
 /// How well a memory fits the cue, whatever else was found: the share of the way from the mean
@@ -173,6 +177,11 @@ fn score(
         let meaning = MEANING_WEIGHT * deviations;
         score += meaning;
         reason = format!("meaning {meaning:.3} (cosine {cosine:.2}) + {reason}");
+    }
+    if evidence.has_phrase {
+        let phrase = PHRASE_WEIGHT * cue.quoted_share;
+        score += phrase;
+        reason.push_str(&format!(" + quoted words {phrase:.3}"));
     }
     if evidence.is_from_here {
         score += PROJECT_WEIGHT;
@@ -275,6 +284,7 @@ mod tests {
             evidence: numbers.zip(evidence).collect(),
             scale: Scale { bm25_best: 1.0, information: 4.0, n_memories: 1000, cosines },
             is_second_best: false,
+            is_wording: false,
             has_model: cosines.is_some(),
             embedding: std::time::Duration::ZERO,
             corrections: Corrections::default(),
@@ -336,6 +346,8 @@ mod tests {
             let found = found(vec![own(0.0, 0.1), own(bm25, cosine)], scale);
             assert_eq!(is_doubtful(&found), expect, "{bm25} {cosine}");
         }
+        let wording = Found { is_wording: true, ..found(vec![said(0)], None) };
+        assert!(!is_doubtful(&wording), "what was quoted was found");
         let few = Evidence { coverage: 0.2, ..said(0) };
         let much = Evidence { coverage: 0.4, ..said(0) };
         assert!(is_doubtful(&found(vec![few.clone()], None)));

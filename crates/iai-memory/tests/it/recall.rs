@@ -33,6 +33,21 @@ fn a_quoted_span_must_stand_as_it_is() {
     assert_eq!(answer.cue_mode, CueMode::Verbatim);
 }
 
+#[test]
+fn a_quoted_word_of_a_longer_cue_hides_nothing_and_gains() {
+    let deploy = "the billing service is deployed with the blue button";
+    let home = Home::with_turns(&["special offers end today", deploy]);
+    let cue = "how do we deploy the billing service with that \"special\" button of ours again";
+    let answer = home.recall(cue);
+    assert_eq!((answer.hits.len(), answer.cue_mode), (2, CueMode::Verbatim));
+    for hit in &answer.hits {
+        let is_quoted = hit.literal_surface != deploy;
+        assert_eq!(hit.reason.contains("quoted words"), is_quoted, "{}", hit.reason);
+    }
+    let text = format!("{cue}, {}", "and then we went on to something else ".repeat(4));
+    assert_eq!(home.recall(&text).cue_mode, CueMode::Concept);
+}
+
 /// A6: age counts.
 #[test]
 fn of_two_equal_turns_the_fresher_comes_first() {
