@@ -279,12 +279,7 @@ impl VectorIndex {
 
     /// Returns the cosine of each place: of those that are kept, then of the others in the order
     /// they stand in the store.
-    fn cosines_at(
-        &self,
-        reader: &Reader,
-        cue: &Cue,
-        places: &[Place],
-    ) -> Result<Vec<Option<f32>>> {
+    fn cosines_at(&self, reader: &Reader, cue: &Cue, places: &[Place]) -> Result<Vec<Option<f32>>> {
         let kept = |place: &Place| self.kept.with(*place, |components| cue.cosine(components));
         let mut cosines: Vec<Option<f32>> = places.iter().map(kept).collect();
         if cosines.iter().all(Option::is_some) {
