@@ -39,6 +39,7 @@ pub use events::{EventsAnswer, EventsAsk};
 pub use formality::Camouflaging;
 pub use iai_embed::{
     EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert as convert_model,
+    speed as model_speed,
 };
 pub use iai_store::{
     CheckDepth, CheckReport, Created, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMemory,
