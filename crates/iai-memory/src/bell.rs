@@ -1,7 +1,7 @@
 //! A bell for a thread that works behind everybody's back: it sleeps until somebody rings.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Rung by those who leave work behind, heard by the one who does it.
 #[derive(Default)]
@@ -81,7 +81,9 @@ impl Bell {
     /// After a ring, waits until it has been quiet for so long; a bell that never stops ringing is
     /// heard after `n_waits_max` times that.
     pub(crate) fn wait_for_quiet(&self, quiet: Duration, n_waits_max: u32) -> Call {
-        for _ in 0..n_waits_max {
+        let begun = Instant::now();
+        let limit = quiet.saturating_mul(n_waits_max);
+        while begun.elapsed() < limit {
             let state = self.state();
             let (n_rings, is_over) = (state.n_rings, state.is_over || state.is_urgent);
             let is_same =

@@ -50,7 +50,7 @@ impl MemoryEngine {
             each(&line.to_text()?).map_err(|error| MemoryError::bad("export", error.to_string()))
         };
         self.read(|reader| {
-            reader.at_one_moment(|reader| {
+            reader.at_one_moment(|| {
                 put(&Line::head(choice))?;
                 if *choice == ExportChoice::default() {
                     if let Some((text, updated_at)) = reader.export_identity()? {

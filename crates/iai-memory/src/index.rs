@@ -131,10 +131,12 @@ impl MemoryEngine {
         if self.index.shared.is_loaded() {
             return Ok(());
         }
-        let loaded = self.read(|reader| Ok(reader.load_index()?))?;
         if self.is_read_only() {
+            let loaded = self.read(|reader| Ok(reader.load_index()?))?;
             self.index.shared.install(loaded);
         } else {
+            let helper = self.with_writer(|store| Ok(store.reader()?))?;
+            let loaded = self.read(|reader| Ok(reader.load_index_with(helper)?))?;
             self.with_writer(|store| Ok(store.adopt_index(loaded)?))?;
             self.index.tell(Signal::Work);
         }

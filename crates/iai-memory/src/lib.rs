@@ -50,6 +50,7 @@ pub use forgetting::{
 pub use formality::Camouflaging;
 pub use iai_embed::{
     EmbedError, Embedder, FakeEmbedder, Model, ModelIdentity, convert as convert_model,
+    speed as model_speed,
 };
 pub use iai_store::{
     Attached, BackupAsk, BackupChecked, BackupFacts, CheckDepth, CheckReport, Created, Existing,

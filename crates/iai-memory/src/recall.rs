@@ -20,9 +20,10 @@ mod temporal;
 mod text;
 mod when;
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use iai_store::{Dispute, Memory, MemoryId};
+use iai_store::{Dispute, Memory, MemoryId, MemoryNumber};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -36,7 +37,7 @@ pub use temporal::{TemporalAnswer, TemporalAsk};
 pub use text::{TextAnswer, TextAsk};
 
 use crate::engine::MemoryEngine;
-use crate::error::Result;
+use crate::error::{MemoryError, Result};
 use crate::organise;
 use crate::trust::distrust;
 use cue::Cue;
@@ -238,8 +239,10 @@ impl MemoryEngine {
         self.load_index()?;
         let manner = Manner::of(&self.stored_profile()?);
         let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted, manner.showing);
-        let Told { mut answer, dispute, embedding } = self.hits(ask, cue, &manner, (room, now))?;
-        beside::add(self, &mut answer, &manner, &room, (ask, now))?;
+        let told = self.hits(ask, cue, &manner, (room, now))?;
+        let Told { mut answer, numbers, dispute, embedding } = told;
+        let beside = beside::Beside { engine: self, manner: &manner, room, numbers: &numbers };
+        beside.add(&mut answer, ask, now)?;
         self.note_answer(ask, &answer, dispute.as_ref(), now)?;
         let mut answer = pack::finish(answer);
         answer.timing_us = (ask.timing == Timing::Told)
@@ -262,22 +265,26 @@ impl MemoryEngine {
             if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {
                 let line = Line { fact: "nothing is known about this", step: None };
                 let hint = hints::hint("low_confidence", manner.tone, line);
-                return Ok(Told { answer: pack::nothing(cue, hint), dispute: None, embedding });
+                return Ok(Told::of(pack::nothing(cue, hint), embedding));
             }
             let n_max = match manner.needs_more_candidates() {
                 true => HITS_MAX.max(room.n_hits_max()),
                 false => room.n_hits_max(),
             };
-            let mut ranked = rank::rank(reader, cue, &found, now, n_max)?;
-            shape::focus(&mut ranked, manner, ask.asked_from.as_deref());
-            linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
-            let corrections::Beside { anti_hits, dispute } =
-                corrections::order(reader, &found.corrections, &mut ranked, now)?;
-            let ranked = shape::choose(ranked, manner);
+            let (ranked, beside) = reader.at_one_moment(|| {
+                let mut ranked = rank::rank(reader, cue, &found, now, n_max)?;
+                shape::focus(&mut ranked, manner, ask.asked_from.as_deref());
+                linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
+                let beside = corrections::order(reader, &found.corrections, &mut ranked, now)?;
+                Ok::<_, MemoryError>((shape::choose(ranked, manner), beside))
+            })?;
+            let corrections::Beside { anti_hits, dispute } = beside;
             let is_first = |kind| self.told.is_first(ask.session.as_deref(), kind);
             let mut hints = hints::about(&found, &ranked, manner, now, is_first);
             hints::put_first(&mut hints, dispute.as_ref().map(corrections::dispute_hint));
-            Ok(Told { answer: pack::pack(cue, ranked, anti_hits, room, hints), dispute, embedding })
+            let numbers = ranked.iter().map(|hit| (hit.memory.id, hit.number)).collect();
+            let answer = pack::pack(cue, ranked, anti_hits, room, hints);
+            Ok(Told { answer, numbers, dispute, embedding })
         })
     }
 
@@ -308,10 +315,19 @@ impl MemoryEngine {
 /// What was found, and what has to be remembered about it.
 struct Told {
     answer: RecallAnswer,
+    /// The numbers of its hits, and of others.
+    numbers: BTreeMap<MemoryId, MemoryNumber>,
     /// The dispute it hints at.
     dispute: Option<Dispute>,
     /// What embedding the cue took.
     embedding: Duration,
+}
+
+impl Told {
+    /// An answer that has no hits.
+    fn of(answer: RecallAnswer, embedding: Duration) -> Self {
+        Self { answer, numbers: BTreeMap::new(), dispute: None, embedding }
+    }
 }
 
 impl MemoryEngine {

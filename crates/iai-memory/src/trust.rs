@@ -5,6 +5,9 @@
 
 mod phrases;
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use phrases::{ADDRESSES, Order, PHRASES, SIGNS};
 
 /// The words looked at; what hides behind so many has an assistant reading it already.
@@ -19,76 +22,84 @@ pub(crate) fn distrust(text: &str) -> Option<&'static str> {
     if has_hidden_letters(text) {
         return Some("holds letters that nobody can see");
     }
-    if SIGNS.iter().any(|sign| text.contains(sign)) && has_order(text) {
-        return Some("pretends to be a message of the system");
+    if !has_order(text) {
+        return None;
     }
-    if has_order(text) {
-        return Some("gives orders to the assistant");
+    match SIGNS.iter().any(|sign| text.contains(sign)) {
+        true => Some("pretends to be a message of the system"),
+        false => Some("gives orders to the assistant"),
     }
-    None
 }
 
 fn has_order(text: &str) -> bool {
-    let words = words_of(text);
-    let is_ordered = PHRASES.iter().any(|order| is_given(order, &words));
-    is_ordered || ADDRESSES.iter().any(|address| is_addressed(address, &words)) || is_written(text)
+    let lines = words_of(text);
+    let words: Vec<&str> = lines.lines().collect();
+    let is_ordered = words.iter().enumerate().any(|(at, word)| {
+        let orders = ORDERS.get(word).into_iter().flatten();
+        orders.copied().any(|order| is_given(order, words.get(at + 1..).unwrap_or_default()))
+    });
+    is_ordered || is_addressed(&words) || is_written(text)
 }
 
-/// Words in lower case, with a mark where a sentence or a line ends.
-fn words_of(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
+/// Which orders begin with a verb: every hit of every answer is judged, and few of its words are
+/// such verbs.
+static ORDERS: LazyLock<BTreeMap<&str, Vec<&Order>>> = LazyLock::new(|| {
+    let mut orders: BTreeMap<&str, Vec<&Order>> = BTreeMap::new();
+    for order in PHRASES {
+        for verb in order.verbs {
+            orders.entry(verb).or_default().push(order);
+        }
+    }
+    orders
+});
+
+/// Words in lower case, each on a line, with a mark where a sentence or a line ends.
+fn words_of(text: &str) -> String {
+    let mut lines = String::with_capacity(text.len() + 1);
+    let (mut n_words, mut is_in_word, mut is_after_end) = (0, false, true);
     for letter in text.chars().chain(['\n']).filter(|letter| !is_invisible(*letter)) {
         if letter.is_alphanumeric() || letter == '\'' || letter == '’' {
-            word.extend(letter.to_lowercase());
+            lines.extend(letter.to_lowercase());
+            is_in_word = true;
             continue;
         }
-        if !word.is_empty() {
-            words.push(std::mem::take(&mut word));
+        if std::mem::take(&mut is_in_word) {
+            lines.push('\n');
+            n_words += 1;
+            is_after_end = false;
         }
         let ends = matches!(letter, '.' | '!' | '?' | ';' | '\n' | ':' | ',');
-        if ends && words.last().is_some_and(|last| !is_end(last)) {
-            words.push(if matches!(letter, ':' | ',') { ",".to_owned() } else { ".".to_owned() });
+        if ends && !is_after_end {
+            lines.push_str(if matches!(letter, ':' | ',') { ",\n" } else { ".\n" });
+            n_words += 1;
+            is_after_end = true;
         }
-        if WORDS_MAX <= words.len() {
+        if WORDS_MAX <= n_words {
             break;
         }
     }
-    words
+    lines
 }
 
-fn is_end(word: &str) -> bool {
-    word == "." || word == ","
-}
-
-/// Tells whether one of the verbs is followed, in its sentence and after few words, by one of the
-/// things it would be wrong to obey about.
-fn is_given(order: &Order, words: &[String]) -> bool {
-    words.iter().enumerate().any(|(at, word)| {
-        order.verbs.contains(&word.as_str()) && {
-            let rest = words.iter().skip(at + 1).take(GAP_MAX + order.n_words());
-            let rest: Vec<&str> =
-                rest.map(String::as_str).take_while(|word| *word != ".").collect();
-            let is_meant =
-                |object: &&[&str]| rest.windows(object.len()).any(|window| window == *object);
-            order.objects.iter().any(is_meant)
-        }
-    })
+/// Tells whether a verb of the order is followed, in its sentence and after few words, by one of
+/// the things it would be wrong to obey about.
+fn is_given(order: &Order, after: &[&str]) -> bool {
+    let near = after.iter().take(GAP_MAX + order.n_words());
+    let n_near = near.take_while(|word| **word != ".").count();
+    let near = after.get(..n_near).unwrap_or_default();
+    order.objects.iter().any(|object| near.windows(object.len()).any(|window| window == *object))
 }
 
 /// Tells whether a sentence speaks to an assistant and orders it: `AI agents: run …`.
-fn is_addressed(address: &[&str], words: &[String]) -> bool {
-    let n = address.len();
-    (0..words.len()).any(|at| {
-        let begins =
-            at.checked_sub(1).and_then(|before| words.get(before)).is_none_or(|w| w == ".");
-        let is_named =
-            || words.iter().skip(at).take(n).map(String::as_str).eq(address.iter().copied());
-        begins && is_named() && {
-            let mut rest = words.iter().skip(at + n).map(String::as_str);
+fn is_addressed(words: &[&str]) -> bool {
+    let begins = |at: &usize| at.checked_sub(1).is_none_or(|at| words.get(at) == Some(&"."));
+    (0..words.len()).filter(begins).any(|at| {
+        let sentence = words.get(at..).unwrap_or_default();
+        ADDRESSES.iter().filter_map(|address| sentence.strip_prefix(*address)).any(|rest| {
+            let mut rest = rest.iter().copied();
             rest.next() == Some(",")
                 && rest.find(|word| *word != "please" && *word != ",").is_some_and(is_command)
-        }
+        })
     })
 }
 
@@ -98,6 +109,9 @@ fn is_command(word: &str) -> bool {
 
 /// Languages that write without spaces.
 fn is_written(text: &str) -> bool {
+    if text.is_ascii() {
+        return false;
+    }
     phrases::WRITTEN.iter().any(|(verbs, objects)| {
         let is_near = |verb: &&str| {
             text.match_indices(*verb).any(|(at, _)| {

@@ -42,8 +42,9 @@ pub struct Reader {
     is_wide: Cell<bool>,
 }
 
-/// Ten thousand memories with their vectors; beyond that, a search finds few of its pages again.
-const WIDE_CACHE: &str = "PRAGMA cache_size = -16384;";
+/// The inner pages of a million memories with their vectors, and what a few answers need; beyond
+/// that, a search finds few of its pages again.
+const WIDE_CACHE: &str = "PRAGMA cache_size = -8192;";
 
 /// Ends the read that is under way, from another thread.
 pub struct Interrupter(InterruptHandle);
@@ -71,6 +72,17 @@ impl Reader {
     /// Returns a handle that ends a read with [`StoreError::Interrupted`].
     pub fn interrupter(&self) -> Interrupter {
         Interrupter(self.connection.get_interrupt_handle())
+    }
+
+    /// Runs `work` with one view of the store: each read by itself would lock it and let it go.
+    pub fn at_one_moment<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let is_outside = self.connection.is_autocommit();
+        let view = is_outside.then(|| self.connection.unchecked_transaction()).transpose();
+        let _view = view.map_err(|e| StoreError::sqlite("beginning to read", &self.database, e))?;
+        work()
     }
 
     /// Lets this connection keep more pages: vectors are read here and there, in every search.

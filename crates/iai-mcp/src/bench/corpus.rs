@@ -126,7 +126,7 @@ fn give_vectors(
 }
 
 /// The model the daemon would take: the first by name.
-fn first_model(home: &Home) -> Option<PathBuf> {
+pub(super) fn first_model(home: &Home) -> Option<PathBuf> {
     let files = std::fs::read_dir(home.models()).ok()?;
     let paths = files.filter_map(|file| Some(file.ok()?.path()));
     paths.filter(|path| path.extension().is_some_and(|end| end == "iai")).min()

@@ -1,23 +1,29 @@
-//! How fast history is taken in: a made-up home full of transcripts, imported, again, and proved.
+//! How fast history is taken in: a made-up home full of transcripts, imported, again, and proved;
+//! beside what the bare model would take for it.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use iai_memory::{Embedder as _, Model};
 use serde_json::{Value, json};
 
+use super::corpus;
 use super::figures::{megabytes, or_unknown};
 use super::household::Household;
 use super::process;
 use super::procfs;
 use super::sheet::Sheet;
 use super::synthetic;
-use crate::fields::Fields as _;
 use crate::settings::Settings;
 
 const TURNS_PER_FILE: usize = 1000;
+/// What the bare model is measured with: enough to be sure of its rate.
+const BARE_TURNS_MAX: usize = 1024;
+/// Turns the daemon embeds together.
+const TURNS_PER_BATCH: usize = 32;
 const LIMIT: Duration = Duration::from_hours(2);
 
 /// Imports a made-up history of `n_turns`, waits for its vectors, imports it again, proves it.
@@ -41,14 +47,19 @@ pub(crate) fn run(settings: &Settings, n_turns: usize) -> anyhow::Result<Sheet> 
         }
     }
     let status = household.status()?;
+    let resident = household.daemon_pid().and_then(procfs::resident_kib).map(|kib| kib * 1024);
     let mut sheet = Sheet::new(format!("taking in {n_turns} turns of 60 words"), &status);
     for (name, took) in runs {
         add_rate(&mut sheet, name, n_turns, took);
     }
-    if status.at("embedding_model").is_string() {
+    if let Some(model) = corpus::first_model(household.home()) {
         add_rate(&mut sheet, "import until every turn has its vector", n_turns, indexing);
+        household.stop_daemon()?;
+        let (n_bare, took) = embed_bare(&model, n_turns).context("running the bare model")?;
+        add_rate(&mut sheet, "the bare model on these turns, in batches", n_bare, took);
+        let share = rate(n_turns, indexing) / rate(n_bare, took);
+        sheet.add("import with vectors / bare model", format!("{:.0} %", share * 100.0), share);
     }
-    let resident = household.daemon_pid().and_then(procfs::resident_kib).map(|kib| kib * 1024);
     let shown = or_unknown(resident.map(megabytes), "");
     sheet.add("daemon memory afterwards (RSS)", shown, resident);
     let n_bytes = household.n_stored_bytes();
@@ -56,10 +67,27 @@ pub(crate) fn run(settings: &Settings, n_turns: usize) -> anyhow::Result<Sheet> 
     Ok(sheet)
 }
 
+/// Gives turns their vectors in this process, with nothing else at work; returns how many, and how
+/// long that took.
+fn embed_bare(model: &Path, n_turns: usize) -> anyhow::Result<(usize, Duration)> {
+    let model = Model::open(model)?;
+    let n_turns = n_turns.min(BARE_TURNS_MAX);
+    let texts: Vec<String> = (0..n_turns).map(|n| synthetic::turn(n).event.text).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let begun = Instant::now();
+    for batch in texts.chunks(TURNS_PER_BATCH) {
+        model.embed(batch)?;
+    }
+    Ok((n_turns, begun.elapsed()))
+}
+
 #[expect(clippy::cast_precision_loss, reason = "a count of turns")]
+fn rate(n_turns: usize, took: Duration) -> f64 {
+    n_turns as f64 / took.as_secs_f64().max(f64::MIN_POSITIVE)
+}
+
 fn add_rate(sheet: &mut Sheet, name: &str, n_turns: usize, took: Duration) {
-    let seconds = took.as_secs_f64();
-    let rate = n_turns as f64 / seconds.max(f64::MIN_POSITIVE);
+    let (seconds, rate) = (took.as_secs_f64(), rate(n_turns, took));
     let value = json!({"seconds": seconds, "turns_per_second": rate.round()});
     sheet.add(name, format!("{seconds:.2} s, {rate:.0} turns/s"), value);
 }

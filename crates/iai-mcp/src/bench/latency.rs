@@ -1,11 +1,12 @@
-//! How long recall takes over a large history: cold, warm, through MCP, and while turns come in;
-//! all of it beside the time that embedding the cue takes alone.
+//! How long recall takes over a large history: cold, warm, through MCP, while turns come in, and
+//! while memories are organised; all of it beside the time that embedding the cue takes alone.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use iai_memory::{Model, model_speed};
 use serde_json::{Value, json};
 
 use super::corpus::{self, Written};
@@ -46,6 +47,7 @@ pub(crate) fn run(
     let common = ask_all(synthetic::common_cue, |params| timed(&client, params))?;
     let resident = household.daemon_pid().and_then(procfs::resident_kib).map(|kib| kib * 1024);
     let busy = measure_busy(&client, n_turns)?;
+    let organising = measure_organising(&client, n_turns)?;
     let status = household.status()?;
 
     let mut sheet = Sheet::new(format!("recall over {n_turns} turns"), &status);
@@ -64,6 +66,16 @@ pub(crate) fn run(
     sheet.add("MCP / embedding the cue, p50", or_unknown(beside.clone(), ""), beside);
     common.tell("only common words, socket", &mut sheet);
     busy.tell("while turns are stored, socket", &mut sheet);
+    organising.tell("while memories are organised, socket", &mut sheet);
+    for (name, meanwhile) in [("stored", &busy), ("organised", &organising)] {
+        let beside = meanwhile.whole.milliseconds(95).zip(warm.whole.milliseconds(95));
+        let ratio = beside.map(|(meanwhile, warm)| meanwhile / warm.max(f64::MIN_POSITIVE));
+        let shown = or_unknown(ratio.map(|ratio| format!("{ratio:.1}x")), "");
+        sheet.add(&format!("while {name} / warm, p95"), shown, ratio);
+    }
+    if let Some(model) = corpus::first_model(household.home()) {
+        tell_speed(&model, n_turns, &warm.embedding, &mut sheet)?;
+    }
     sheet.add("memory (RSS), warm", or_unknown(resident.map(megabytes), ""), resident);
     sheet.add("store on disk", megabytes(n_bytes), n_bytes);
     let n_pending = n_unindexed(&status);
@@ -216,6 +228,34 @@ fn measure_busy(client: &Client, n_turns: usize) -> anyhow::Result<Asked> {
         stored.context("storing beside the questions")?;
         asked
     })
+}
+
+/// Asks while the daemon does the work it would do at night.
+fn measure_organising(client: &Client, n_turns: usize) -> anyhow::Result<Asked> {
+    client.control(&json!({"type": "force_rem"})).context("beginning to organise")?;
+    ask_all(|n| synthetic::cue(n, n_turns), |params| timed(client, params))
+}
+
+/// Tells how near to the arithmetic of this processor the model comes.
+#[expect(clippy::cast_precision_loss, reason = "figures for people")]
+fn tell_speed(
+    model: &Path,
+    n_turns: usize,
+    embedding: &Times,
+    sheet: &mut Sheet,
+) -> anyhow::Result<()> {
+    let model = Model::open(model)?;
+    let n_tokens: usize =
+        (0..N_QUESTIONS).map(|n| model.token_ids(&synthetic::cue(2 * n, n_turns)).len()).sum();
+    let n_operations = (n_tokens / N_QUESTIONS * model.n_operations_per_token()) as f64;
+    let limit = model_speed::arithmetic_limit() * model.n_threads() as f64;
+    let reached = embedding.milliseconds(50).map(|took| n_operations / (took * 1e6));
+    let shown = reached.map(|reached| {
+        format!("{reached:.0} of {limit:.0} GFLOP/s, {:.1}x the time", limit / reached)
+    });
+    let value = json!({"gflops": reached, "gflops_limit": limit});
+    sheet.add("embedding the cue against the arithmetic limit", or_unknown(shown, ""), value);
+    Ok(())
 }
 
 /// Stores turns as `import` does.

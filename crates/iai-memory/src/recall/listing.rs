@@ -38,15 +38,16 @@ pub(super) fn list(cue: &Cue, hits: Vec<Hit>, budget_tokens: u64, spending: Spen
             Spending::Shared => left / (n_hits - place).max(1),
         };
         let may_be_cut = spending == Spending::Shared || listed.is_empty();
-        let fitted = if cost(&hit) <= share {
-            Some(hit)
+        let n_chars = cost(&hit);
+        let fitted = if n_chars <= share {
+            Some((hit, n_chars))
         } else if may_be_cut {
             cut_to_fit(hit, cue, share)
         } else {
             None
         };
-        if let Some(hit) = fitted {
-            left -= cost(&hit);
+        if let Some((hit, n_chars)) = fitted {
+            left -= n_chars;
             listed.push(hit);
         }
     }

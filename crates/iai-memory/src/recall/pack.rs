@@ -56,7 +56,12 @@ impl Room {
 
     /// Tells whether an answer is larger than it may be.
     pub(crate) fn is_exceeded_by(&self, answer: &RecallAnswer) -> bool {
-        self.n_chars < WRAPPING_CHARS + DIGITS_MAX + size(answer)
+        self.is_exceeded_by_size(size(answer))
+    }
+
+    /// Tells whether an answer of this [`size`] is larger than it may be.
+    pub(crate) fn is_exceeded_by_size(&self, n_chars: usize) -> bool {
+        self.n_chars < WRAPPING_CHARS + DIGITS_MAX + n_chars
     }
 
     /// The most hits there can be room for; reading more would be for nothing.
@@ -101,16 +106,17 @@ pub(crate) fn pack(
         let n_taken = answer.hits.len() + n_passed_over;
         let (share, may_be_cut) =
             room.share(left, n_hits_max.saturating_sub(n_taken), answer.hits.is_empty());
-        let fitted = if cost(&hit) <= share {
-            Some(hit)
+        let n_chars = cost(&hit);
+        let fitted = if n_chars <= share {
+            Some((hit, n_chars))
         } else if may_be_cut {
             cut_to_fit(hit, cue, share)
         } else {
             None
         };
         match fitted {
-            Some(hit) => {
-                left -= cost(&hit);
+            Some((hit, n_chars)) => {
+                left -= n_chars;
                 answer.hits.push(hit);
             }
             None => n_passed_over += 1,
@@ -140,8 +146,9 @@ fn add_anti_hits(answer: &mut RecallAnswer, anti_hits: Vec<Hit>, left: &mut usiz
         if is_a_hit(hit.record_id) || is_told || !is_about_a_hit {
             continue;
         }
-        if answer.anti_hits.len() < ANTI_HITS_MAX && cost(&hit) <= *left {
-            *left -= cost(&hit);
+        let n_chars = cost(&hit);
+        if answer.anti_hits.len() < ANTI_HITS_MAX && n_chars <= *left {
+            *left -= n_chars;
             answer.anti_hits.push(hit);
         }
     }
@@ -163,8 +170,8 @@ fn shown_as(hit: Hit, cue: &Cue, showing: Showing) -> Hit {
     }
 }
 
-/// Shows the part of a long text that fits.
-pub(super) fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<Hit> {
+/// Shows the part of a long text that fits, and says what it costs.
+pub(super) fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<(Hit, usize)> {
     let text = std::mem::take(&mut hit.literal_surface);
     let total = text.chars().count();
     let was = hit.excerpt.replace(Excerpt { start: total, end: total, total });
@@ -177,7 +184,8 @@ pub(super) fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<Hit> {
     hit.literal_surface = text;
     hit.excerpt = was;
     let hit = excerpt(hit, cue, room);
-    (cost(&hit) <= left).then_some(hit)
+    let n_chars = cost(&hit);
+    (n_chars <= left).then_some((hit, n_chars))
 }
 
 /// Shows at most so many characters, around the first word that matched. What is already a part
@@ -205,8 +213,25 @@ pub(super) fn cost(hit: &Hit) -> usize {
     n_chars(hit) + n_chars(&hit.literal_surface) + LINE_CHARS
 }
 
+/// The characters of a value as JSON, counted without writing them down.
 pub(super) fn n_chars(value: &impl serde::Serialize) -> usize {
-    serde_json::to_string(value).map_or(0, |json| json.chars().count())
+    let mut count = CharCount(0);
+    serde_json::to_writer(&mut count, value).map_or(0, |()| count.0)
+}
+
+/// Counts the characters that are written to it.
+struct CharCount(usize);
+
+impl std::io::Write for CharCount {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        // Of a character of several bytes, all but the first begin with the bits 10.
+        self.0 += bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 fn empty(cue: &Cue, hints: Vec<Hint>) -> RecallAnswer {
@@ -232,7 +257,7 @@ pub(crate) fn finish(mut answer: RecallAnswer) -> RecallAnswer {
 }
 
 /// What an answer takes, as JSON and as text.
-fn size(answer: &RecallAnswer) -> usize {
+pub(crate) fn size(answer: &RecallAnswer) -> usize {
     let hits = answer.hits.iter().chain(&answer.anti_hits);
     let lines: usize = hits.map(|hit| n_chars(&hit.literal_surface) + LINE_CHARS).sum();
     let resume = answer.resume.as_ref().map_or(0, |text| n_chars(text) + LINE_CHARS);

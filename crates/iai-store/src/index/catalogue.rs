@@ -323,13 +323,17 @@ impl Catalogue {
 
     /// Puts every restored memory into its session.
     pub(crate) fn enter_all(&mut self) {
-        let mut members: Vec<Vec<u32>> = Vec::new();
-        for ((number, kind), session) in (0_u32..).zip(&self.kinds).zip(&self.sessions) {
-            if *kind == NOBODY {
-                continue;
-            }
-            let n_sessions = (*session as usize).saturating_add(1).max(members.len());
-            grow(&mut members, n_sessions, Vec::new());
+        let rows = || (0_u32..).zip(&self.kinds).zip(&self.sessions);
+        let taken = || rows().filter(|((_, kind), _)| **kind != NOBODY);
+        let mut n_members: Vec<usize> = Vec::new();
+        for (_, session) in taken() {
+            let n_sessions = (*session as usize).saturating_add(1).max(n_members.len());
+            n_members.resize(n_sessions, 0);
+            n_members.get_mut(*session as usize).into_iter().for_each(|n| *n += 1);
+        }
+        // Each of the size it will have: growing and shrinking many would take longer than this.
+        let mut members: Vec<Vec<u32>> = n_members.into_iter().map(Vec::with_capacity).collect();
+        for ((number, _), session) in taken() {
             if let Some(members) = members.get_mut(*session as usize) {
                 members.push(number);
             }
@@ -338,7 +342,6 @@ impl Catalogue {
             if !of_session.is_sorted_by_key(|number| self.order_of(*number)) {
                 of_session.sort_unstable_by_key(|number| self.order_of(*number));
             }
-            of_session.shrink_to_fit();
         }
         self.members = members;
     }

@@ -1,7 +1,9 @@
 //! The index at rest: loads it, stores segments with the columns of their memories, compares it
 //! with the memories it was made from.
 
-use rusqlite::{Connection, Row, params};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::catalogue::{Catalogue, CatalogueEntry};
 use super::lexical::LexicalIndex;
@@ -21,15 +23,74 @@ impl Reader {
     /// Loads the index: stored segments, then the memories that are newer than those. Segments that
     /// are damaged or made by other rules are made from the memories again.
     pub fn load_index(&self) -> Result<MemoryIndex> {
-        self.run("loading the index", |c| {
-            let (mut catalogue, segments) = stored(c)?;
-            catalogue.enter_all();
-            let lexical = LexicalIndex::new(segments);
-            let mut index = MemoryIndex { catalogue, lexical, ..MemoryIndex::default() };
-            catch_up(c, &mut index)?;
-            Ok(index)
+        self.run(LOADING, |c| {
+            let ranges = stored_ranges(c)?;
+            let read = Rest::of(&ranges).read(c)?;
+            load_from(c, read)
         })
     }
+
+    /// Loads the same with a second connection, on a second thread: most of the time goes into
+    /// decrypting.
+    pub fn load_index_with(&self, helper: Self) -> Result<MemoryIndex> {
+        let ranges = self.run(LOADING, stored_ranges)?;
+        let rest = &Rest::of(&ranges);
+        let read = std::thread::scope(|scope| {
+            let helping = scope.spawn(move || helper.run(LOADING, |c| rest.read(c)));
+            let mut read = self.run(LOADING, |c| rest.read(c))?;
+            match helping.join() {
+                Ok(helped) => read.extend(helped?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+            Ok(read)
+        })?;
+        self.run(LOADING, |c| load_from(c, read))
+    }
+}
+
+const LOADING: &str = "loading the index";
+
+/// Stored segments that nobody has begun to read.
+struct Rest<'a> {
+    ranges: &'a [(u32, u32)],
+    next: AtomicUsize,
+}
+
+/// A stored segment with the columns of its memories; `None` when it is not as it must be.
+type Read = ((u32, u32), Option<(Segment, Vec<u8>)>);
+
+impl<'a> Rest<'a> {
+    fn of(ranges: &'a [(u32, u32)]) -> Self {
+        Self { ranges, next: AtomicUsize::new(0) }
+    }
+
+    /// Reads one segment after the other until none is left.
+    fn read(&self, connection: &Connection) -> rusqlite::Result<Vec<Read>> {
+        let sql = "SELECT words, columns FROM lexical_segment WHERE first = ? AND last = ?";
+        let mut statement = connection.prepare(sql)?;
+        let mut read = Vec::new();
+        while let Some(range) = self.ranges.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            let row = statement.query_row([range.0, range.1], |row| {
+                // Words first: on the way to the columns behind them all their pages are read.
+                let segment = Segment::open(row.get(0)?);
+                let columns = row.get(1)?;
+                Ok(segment.map(|segment| (segment, columns)))
+            });
+            read.push((*range, row.optional()?.flatten()));
+        }
+        Ok(read)
+    }
+}
+
+/// Makes the index of what was read, and of the memories that are newer or not read.
+fn load_from(connection: &Connection, mut read: Vec<Read>) -> rusqlite::Result<MemoryIndex> {
+    read.sort_by_key(|(range, _)| *range);
+    let (mut catalogue, segments) = restored(read);
+    catalogue.enter_all();
+    let lexical = LexicalIndex::new(segments);
+    let mut index = MemoryIndex { catalogue, lexical, ..MemoryIndex::default() };
+    catch_up(connection, &mut index)?;
+    Ok(index)
 }
 
 /// Adds what was committed after the index was loaded.
@@ -144,23 +205,26 @@ pub(crate) fn clear(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM lexical_segment", []).map(drop)
 }
 
-/// Reads the stored segments up to the first that is not as it must be.
-fn stored(connection: &Connection) -> rusqlite::Result<(Catalogue, Vec<Segment>)> {
+/// Returns which segments are stored, in order.
+fn stored_ranges(connection: &Connection) -> rusqlite::Result<Vec<(u32, u32)>> {
+    let mut statement =
+        connection.prepare("SELECT first, last FROM lexical_segment ORDER BY first")?;
+    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// Takes the segments up to the first that is not as it must be.
+fn restored(read: Vec<Read>) -> (Catalogue, Vec<Segment>) {
     let (mut catalogue, mut segments) = (Catalogue::default(), Vec::new());
-    let mut statement = connection
-        .prepare("SELECT first, last, words, columns FROM lexical_segment ORDER BY first")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let (first, last) = (row.get(0)?, row.get(1)?);
-        let Some(segment) = Segment::open(row.get(2)?) else { break };
+    for ((first, last), row) in read {
+        let Some((segment, columns)) = row else { break };
         let follows = segments.last().map_or(0, |before: &Segment| before.last() + 1);
         let is_in_place = first == follows && (segment.first(), segment.last()) == (first, last);
-        if !is_in_place || !catalogue.restore(row.get_ref(3)?.as_blob()?, first, last) {
+        if !is_in_place || !catalogue.restore(&columns, first, last) {
             break;
         }
         segments.push(segment);
     }
-    Ok((catalogue, segments))
+    (catalogue, segments)
 }
 
 pub(super) fn entry_of(row: &Row<'_>) -> rusqlite::Result<(MemoryNumber, CatalogueEntry)> {

@@ -7,6 +7,7 @@
 pub(crate) mod check;
 mod codes;
 mod estimate;
+mod kept;
 pub(crate) mod place;
 mod quantized;
 pub(crate) mod rows;
@@ -20,6 +21,7 @@ use crate::reader::Reader;
 use crate::record::{MemoryNumber, Model, ModelNumber, Part};
 use codes::Codes;
 use estimate::Estimator;
+use kept::{Follows, Kept};
 use place::Place;
 use quantized::{Cue, check_unit, quantize};
 use rows::Vectors;
@@ -71,6 +73,7 @@ pub struct VectorIndex {
     codes: Codes,
     /// One bit per memory number: set when the memory has codes.
     present: Vec<u64>,
+    kept: Kept,
 }
 
 impl VectorIndex {
@@ -78,7 +81,8 @@ impl VectorIndex {
     pub fn load(reader: &Reader, model: ModelNumber) -> Result<Self> {
         let model = reader.model(model)?;
         let codes = reader.run("loading the vector index", |c| rows::load(c, &model))?;
-        let mut index = Self { present: Vec::new(), codes: Codes::new(0), model };
+        let kept = Kept::new(model.facts.dimension);
+        let mut index = Self { present: Vec::new(), codes: Codes::new(0), model, kept };
         for memory in &codes.memories {
             index.mark(*memory);
         }
@@ -136,6 +140,7 @@ impl VectorIndex {
     pub fn remove(&mut self, number: MemoryNumber) {
         if self.has(number) {
             self.codes.remove(number);
+            self.kept.remove(number);
             let (word, bit) = bit_of(number);
             if let Some(bits) = self.present.get_mut(word) {
                 *bits &= !bit;
@@ -169,25 +174,58 @@ impl VectorIndex {
         numbers: &[MemoryNumber],
     ) -> Result<Vec<Option<f32>>> {
         let cue = Cue::new(cue, self.model.facts.dimension)?;
-        let mut order: Vec<usize> = (0..numbers.len()).collect();
-        order.sort_unstable_by_key(|at| numbers.get(*at));
-        let mut cosines = vec![None; numbers.len()];
+        let mut missing = Vec::new();
+        let mut cosines = Vec::with_capacity(numbers.len());
+        for (at, number) in numbers.iter().enumerate() {
+            let first = Place::new(self.model.number, *number, 0);
+            let kept = self.kept.all_of(first, |components| cue.cosine(components));
+            if kept.is_none() {
+                missing.push((first, at));
+            }
+            cosines.push(kept.and_then(|cosines| cosines.into_iter().reduce(f32::max)));
+        }
+        if missing.is_empty() {
+            return Ok(cosines);
+        }
+        // In the order they stand in the store.
+        missing.sort_unstable();
         reader.run("comparing vectors", |c| {
             let mut vectors = Vectors::new(c)?;
-            for at in order {
-                let (Some(number), Some(best)) = (numbers.get(at), cosines.get_mut(at)) else {
-                    continue;
-                };
-                vectors.each(&place::of_memory(self.model.number, *number), |components| {
-                    rows::check_length(components, &self.model)?;
-                    let cosine = cue.cosine(components);
-                    *best = Some(best.map_or(cosine, |best: f32| best.max(cosine)));
-                    Ok(())
-                })?;
+            for (first, at) in missing {
+                if let Some(cosine) = cosines.get_mut(at) {
+                    *cosine = self.read_all(&mut vectors, &cue, first)?;
+                }
             }
             Ok(())
         })?;
         Ok(cosines)
+    }
+
+    /// Compares every vector of the memory whose first place this is, and keeps them.
+    fn read_all(
+        &self,
+        vectors: &mut Vectors<'_>,
+        cue: &Cue,
+        first: Place,
+    ) -> rusqlite::Result<Option<f32>> {
+        let mut best: Option<f32> = None;
+        let mut last: Option<(Place, Vec<u8>)> = None;
+        let is_committed = vectors.sees_what_is_committed();
+        let keep = |last: Option<(Place, Vec<u8>)>, follows: Follows| {
+            if let Some((place, components)) = last.filter(|_| is_committed) {
+                self.kept.put(place, &components, follows);
+            }
+        };
+        let keys = place::of_memory(self.model.number, first.memory());
+        vectors.each(&keys, |place, components| {
+            rows::check_length(components, &self.model)?;
+            let cosine = cue.cosine(components);
+            best = Some(best.map_or(cosine, |best: f32| best.max(cosine)));
+            keep(last.replace((place, components.to_vec())), Follows::Another);
+            Ok(())
+        })?;
+        keep(last, Follows::Nothing);
+        Ok(best)
     }
 
     /// Returns the places to compare exactly: those of the `n_memories` best estimated memories.
@@ -216,8 +254,7 @@ impl VectorIndex {
         places
     }
 
-    /// Compares vectors with the cue, in the order they stand in the store. One that is gone was
-    /// forgotten a moment ago.
+    /// Compares vectors with the cue. One that is gone was forgotten a moment ago.
     fn compared(
         &self,
         reader: &Reader,
@@ -225,26 +262,46 @@ impl VectorIndex {
         mut places: Vec<Place>,
     ) -> Result<Vec<DenseHit>> {
         places.sort_unstable();
+        let cosines = self.cosines_at(reader, cue, &places)?;
         let mut hits: Vec<DenseHit> = Vec::with_capacity(places.len());
+        for (place, cosine) in places.iter().zip(cosines) {
+            let Some(cosine) = cosine else { continue };
+            let hit = DenseHit { number: place.memory(), part: place.part(), cosine };
+            match hits.last_mut().filter(|last| last.number == hit.number) {
+                Some(last) if last.cosine < cosine => *last = hit,
+                Some(_) => {}
+                None => hits.push(hit),
+            }
+        }
+        hits.sort_unstable_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.number.cmp(&b.number)));
+        Ok(hits)
+    }
+
+    /// Returns the cosine of each place: of those that are kept, then of the others in the order
+    /// they stand in the store.
+    fn cosines_at(&self, reader: &Reader, cue: &Cue, places: &[Place]) -> Result<Vec<Option<f32>>> {
+        let kept = |place: &Place| self.kept.with(*place, |components| cue.cosine(components));
+        let mut cosines: Vec<Option<f32>> = places.iter().map(kept).collect();
+        if cosines.iter().all(Option::is_some) {
+            return Ok(cosines);
+        }
         reader.run("comparing vectors", |c| {
             let mut vectors = Vectors::new(c)?;
-            for place in places {
-                vectors.each(&(place.key()..=place.key()), |components| {
+            let is_committed = vectors.sees_what_is_committed();
+            let missing = places.iter().zip(&mut cosines).filter(|(_, cosine)| cosine.is_none());
+            for (place, cosine) in missing {
+                vectors.each(&(place.key()..=place.key()), |place, components| {
                     rows::check_length(components, &self.model)?;
-                    let cosine = cue.cosine(components);
-                    let hit = DenseHit { number: place.memory(), part: place.part(), cosine };
-                    match hits.last_mut().filter(|last| last.number == hit.number) {
-                        Some(last) if last.cosine < cosine => *last = hit,
-                        Some(_) => {}
-                        None => hits.push(hit),
+                    *cosine = Some(cue.cosine(components));
+                    if is_committed {
+                        self.kept.put(place, components, Follows::Unknown);
                     }
                     Ok(())
                 })?;
             }
             Ok(())
         })?;
-        hits.sort_unstable_by(|a, b| b.cosine.total_cmp(&a.cosine).then(a.number.cmp(&b.number)));
-        Ok(hits)
+        Ok(cosines)
     }
 
     fn mark(&mut self, number: MemoryNumber) {

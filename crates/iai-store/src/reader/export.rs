@@ -13,17 +13,6 @@ use crate::record::{ExportChoice, ExportedDeed, ExportedMemory};
 pub type Each<'a, T, E> = &'a mut dyn FnMut(T) -> Result<(), E>;
 
 impl Reader {
-    /// Lets everything that `work` asks be answered as of one moment, whoever writes meanwhile.
-    pub fn at_one_moment<T, E: From<StoreError>>(
-        &self,
-        work: impl FnOnce(&Self) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.run("beginning to read", |c| c.execute_batch("BEGIN"))?;
-        let done = work(self);
-        self.run("ending to read", |c| c.execute_batch("COMMIT"))?;
-        done
-    }
-
     /// Hands over every memory that was said, in the order they came in. What this program made
     /// from others is left out: it is made again.
     pub fn export_memories<E: From<StoreError>>(

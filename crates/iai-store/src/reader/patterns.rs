@@ -1,6 +1,6 @@
 //! Reads facts, the patterns counted from them, and cues that found nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use rusqlite::{Row, params};
@@ -9,7 +9,8 @@ use super::{Reader, sql_limit};
 use crate::error::Result;
 use crate::record::memory::Millis;
 use crate::record::{
-    FactKind, FactSeen, MemoryId, MissedCue, NewPattern, Pattern, PatternKind, PatternStatus,
+    FactKind, FactSeen, MemoryId, MemoryNumber, MissedCue, NewPattern, Pattern, PatternKind,
+    PatternStatus,
 };
 
 /// Memories told with a pattern.
@@ -58,7 +59,45 @@ impl Reader {
 
     /// Returns patterns of one project or of all, the surest first.
     pub fn patterns(&self, project: Option<&str>, limit: usize) -> Result<Vec<Pattern>> {
-        let mut patterns: Vec<Pattern> = self.run("reading patterns", |c| {
+        let mut patterns = self.patterns_alone(project, limit)?;
+        for pattern in &mut patterns {
+            pattern.evidence = self.evidence(pattern.number)?;
+        }
+        Ok(patterns)
+    }
+
+    /// Returns those of the first patterns of a project that one of these memories shows.
+    pub fn patterns_shown_by(
+        &self,
+        numbers: &[MemoryNumber],
+        project: &str,
+        limit: usize,
+    ) -> Result<Vec<Pattern>> {
+        let shown: BTreeSet<u64> = self.run("reading what memories show", |c| {
+            let mut statement =
+                c.prepare_cached("SELECT pattern FROM pattern_evidence WHERE memory = ?")?;
+            let mut shown = BTreeSet::new();
+            for number in numbers {
+                for pattern in statement.query_map([number], |row| row.get::<_, i64>(0))? {
+                    shown.insert(pattern?.cast_unsigned());
+                }
+            }
+            Ok(shown)
+        })?;
+        if shown.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut patterns = self.patterns_alone(Some(project), limit)?;
+        patterns.retain(|pattern| shown.contains(&pattern.number));
+        for pattern in &mut patterns {
+            pattern.evidence = self.evidence(pattern.number)?;
+        }
+        Ok(patterns)
+    }
+
+    /// Returns patterns without what shows them.
+    fn patterns_alone(&self, project: Option<&str>, limit: usize) -> Result<Vec<Pattern>> {
+        self.run("reading patterns", |c| {
             c.prepare_cached(
                 "SELECT number, kind, subject, object, project, n_evidence, n_exceptions,
                         confidence, status, updated_at_ms
@@ -67,11 +106,7 @@ impl Reader {
             )?
             .query_map(params![project, sql_limit(limit)], pattern_from)?
             .collect()
-        })?;
-        for pattern in &mut patterns {
-            pattern.evidence = self.evidence(pattern.number)?;
-        }
-        Ok(patterns)
+        })
     }
 
     /// Returns cues that found nothing at least so often since a time, the most frequent first.

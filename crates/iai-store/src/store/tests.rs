@@ -197,6 +197,10 @@ fn a_damaged_or_foreign_index_is_made_again() {
         store.reader.connection.execute_batch(sql).unwrap();
         drop(store);
         let mut store = open(folder.path()).unwrap();
+        let helped = store.reader.load_index_with(store.reader().unwrap()).unwrap();
+        let query = LexicalQuery { words: vec!["fox".to_owned()], phrases: Vec::new() };
+        let numbers = helped.search(&query, &Scope::default(), 9);
+        assert_eq!(numbers.iter().map(|hit| hit.number.get()).collect::<Vec<_>>(), before);
         assert_eq!(found(&mut store, "fox"), before, "{sql}");
         seal(&mut store);
         insert(&mut store, 9, "one more fox").unwrap();

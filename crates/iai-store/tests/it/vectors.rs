@@ -267,3 +267,30 @@ fn what_cannot_be_compared_is_refused() {
 fn model_of(dimension: u16) -> NewModel {
     model("m", dimension)
 }
+
+#[test]
+fn what_was_compared_before_is_compared_as_it_is_now() {
+    let home = Home::new();
+    let mut store = store_of(&home, 3);
+    let model = put_model(&mut store, "m", 128);
+    let mut index = VectorIndex::load(store.read(), model).unwrap();
+    let numbers = [1, 2, 3].map(number);
+    let cue = vector(128, 1);
+    let ask = |store: &Store, index: &VectorIndex| {
+        let found = index.search(store.read(), &cue, |_| true, EVERYTHING).unwrap();
+        let hits: Vec<_> = found.hits.iter().map(|hit| (hit.number, hit.cosine)).collect();
+        (hits, index.cosines(store.read(), &cue, &numbers).unwrap())
+    };
+    for (memory, seeds) in [(1, vec![1, 5]), (2, vec![2, 3, 4]), (1, vec![6])] {
+        let parts: Vec<Part> = seeds.iter().map(|seed| part(128, *seed)).collect();
+        put(&mut store, model, memory, &parts).unwrap();
+        index.add(number(memory), &parts).unwrap();
+        let first = ask(&store, &index);
+        // From memory now, and by an index that has compared nothing yet.
+        assert_eq!(ask(&store, &index), first);
+        assert_eq!(ask(&store, &VectorIndex::load(store.read(), model).unwrap()), first);
+    }
+    index.remove(number(2));
+    let (hits, _) = ask(&store, &index);
+    assert_eq!(hits.iter().map(|hit| hit.0).collect::<Vec<_>>(), [number(1)]);
+}

@@ -111,7 +111,7 @@ pub(super) fn load(connection: &Connection, model: &Model) -> rusqlite::Result<C
 pub(super) struct Vectors<'a> {
     statement: CachedStatement<'a>,
     /// Without a transaction every single read would lock the store and let it go.
-    _view: Option<Transaction<'a>>,
+    view: Option<Transaction<'a>>,
 }
 
 impl<'a> Vectors<'a> {
@@ -120,21 +120,26 @@ impl<'a> Vectors<'a> {
         let is_outside = connection.is_autocommit();
         Ok(Self {
             statement: connection.prepare_cached(
-                "SELECT components FROM vector WHERE place BETWEEN ? AND ? ORDER BY place",
+                "SELECT place, components FROM vector WHERE place BETWEEN ? AND ? ORDER BY place",
             )?,
-            _view: is_outside.then(|| connection.unchecked_transaction()).transpose()?,
+            view: is_outside.then(|| connection.unchecked_transaction()).transpose()?,
         })
     }
 
-    /// Calls `see` with each vector in a range of keys.
+    /// Tells whether nothing of what is seen may be taken back, nor is older than this reading.
+    pub(super) fn sees_what_is_committed(&self) -> bool {
+        self.view.is_some()
+    }
+
+    /// Calls `see` with each vector in a range of keys and its place.
     pub(super) fn each(
         &mut self,
         keys: &RangeInclusive<i64>,
-        mut see: impl FnMut(&[u8]) -> rusqlite::Result<()>,
+        mut see: impl FnMut(Place, &[u8]) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         let mut rows = self.statement.query([keys.start(), keys.end()])?;
         while let Some(row) = rows.next()? {
-            see(row.get_ref(0)?.as_blob()?)?;
+            see(Place::from_key(row.get(0)?), row.get_ref(1)?.as_blob()?)?;
         }
         Ok(())
     }
