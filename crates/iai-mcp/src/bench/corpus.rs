@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use iai_memory::{Embedder, KeySource, MemoryEngine, Model, NewMemory, Role, Tier};
+use iai_memory::{Embedder, KeySource, MemoryEngine, Model, NewMemory, Role, Tier, model_speed};
 use serde_json::json;
 
 use super::synthetic;
@@ -22,6 +22,11 @@ use scattered::Scattered;
 
 /// Turns stored in one transaction.
 const TURNS_PER_BATCH: usize = 4000;
+
+/// What the bare model is measured with: enough to be sure of its rate.
+const BARE_TURNS_MAX: usize = 1024;
+/// Turns the daemon embeds together.
+const BARE_TURNS_PER_BATCH: usize = 32;
 
 /// What writing took.
 pub(super) struct Written {
@@ -51,6 +56,44 @@ pub(super) fn provide(
         copy_files(home.root(), &kept).context("keeping the store")?;
     }
     Ok(Some(written))
+}
+
+/// The model of a home by itself: what the daemon is measured against.
+pub(super) struct Bare(Model);
+
+impl Bare {
+    /// Opens the model the daemon would take, if there is one.
+    pub(super) fn open(home: &Home) -> anyhow::Result<Option<Self>> {
+        let path = first_model(home);
+        path.map(|path| Model::open(&path).map(Self).context("opening the model")).transpose()
+    }
+
+    /// Gives the first turns their vectors, in batches as large as the daemon's; returns how many,
+    /// and how long that took.
+    pub(super) fn embed_turns(&self, n_turns: usize) -> anyhow::Result<(usize, Duration)> {
+        let n_turns = n_turns.min(BARE_TURNS_MAX);
+        let texts: Vec<String> = (0..n_turns).map(|n| turn(n).text).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let begun = Instant::now();
+        for batch in texts.chunks(BARE_TURNS_PER_BATCH) {
+            self.0.embed(batch)?;
+        }
+        Ok((n_turns, begun.elapsed()))
+    }
+
+    /// Returns the additions and multiplications that a cue takes, on average.
+    #[expect(clippy::cast_precision_loss, reason = "figures for people")]
+    pub(super) fn n_operations(&self, cues: impl ExactSizeIterator<Item = String>) -> f64 {
+        let n_cues = cues.len().max(1);
+        let n_tokens: usize = cues.map(|cue| self.0.token_ids(&cue).len()).sum();
+        (n_tokens * self.0.n_operations_per_token()) as f64 / n_cues as f64
+    }
+
+    /// Returns what all threads of the model could do if there were nothing but arithmetic.
+    #[expect(clippy::cast_precision_loss, reason = "a few threads")]
+    pub(super) fn gigaflops_limit(&self) -> f64 {
+        model_speed::arithmetic_limit() * self.0.n_threads() as f64
+    }
 }
 
 /// Tells whether a daemon in this home has a model to work with.
@@ -126,7 +169,7 @@ fn give_vectors(
 }
 
 /// The model the daemon would take: the first by name.
-pub(super) fn first_model(home: &Home) -> Option<PathBuf> {
+fn first_model(home: &Home) -> Option<PathBuf> {
     let files = std::fs::read_dir(home.models()).ok()?;
     let paths = files.filter_map(|file| Some(file.ok()?.path()));
     paths.filter(|path| path.extension().is_some_and(|end| end == "iai")).min()

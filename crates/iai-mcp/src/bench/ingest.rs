@@ -4,13 +4,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context as _;
-use iai_memory::{Embedder as _, Model};
 use serde_json::{Value, json};
 
-use super::corpus;
+use super::corpus::Bare;
 use super::figures::{megabytes, or_unknown};
 use super::household::Household;
 use super::process;
@@ -20,10 +19,6 @@ use super::synthetic;
 use crate::settings::Settings;
 
 const TURNS_PER_FILE: usize = 1000;
-/// What the bare model is measured with: enough to be sure of its rate.
-const BARE_TURNS_MAX: usize = 1024;
-/// Turns the daemon embeds together.
-const TURNS_PER_BATCH: usize = 32;
 const LIMIT: Duration = Duration::from_hours(2);
 
 /// Imports a made-up history of `n_turns`, waits for its vectors, imports it again, proves it.
@@ -52,10 +47,10 @@ pub(crate) fn run(settings: &Settings, n_turns: usize) -> anyhow::Result<Sheet> 
     for (name, took) in runs {
         add_rate(&mut sheet, name, n_turns, took);
     }
-    if let Some(model) = corpus::first_model(household.home()) {
+    if let Some(model) = Bare::open(household.home())? {
         add_rate(&mut sheet, "import until every turn has its vector", n_turns, indexing);
         household.stop_daemon()?;
-        let (n_bare, took) = embed_bare(&model, n_turns).context("running the bare model")?;
+        let (n_bare, took) = model.embed_turns(n_turns).context("running the bare model")?;
         add_rate(&mut sheet, "the bare model on these turns, in batches", n_bare, took);
         let share = rate(n_turns, indexing) / rate(n_bare, took);
         sheet.add("import with vectors / bare model", format!("{:.0} %", share * 100.0), share);
@@ -65,20 +60,6 @@ pub(crate) fn run(settings: &Settings, n_turns: usize) -> anyhow::Result<Sheet> 
     let n_bytes = household.n_stored_bytes();
     sheet.add("store on disk", megabytes(n_bytes), n_bytes);
     Ok(sheet)
-}
-
-/// Gives turns their vectors in this process, with nothing else at work; returns how many, and how
-/// long that took.
-fn embed_bare(model: &Path, n_turns: usize) -> anyhow::Result<(usize, Duration)> {
-    let model = Model::open(model)?;
-    let n_turns = n_turns.min(BARE_TURNS_MAX);
-    let texts: Vec<String> = (0..n_turns).map(|n| synthetic::turn(n).event.text).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let begun = Instant::now();
-    for batch in texts.chunks(TURNS_PER_BATCH) {
-        model.embed(batch)?;
-    }
-    Ok((n_turns, begun.elapsed()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a count of turns")]

@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use iai_memory::{Model, model_speed};
 use serde_json::{Value, json};
 
-use super::corpus::{self, Written};
+use super::corpus::{self, Bare, Written};
 use super::figures::{Times, megabytes, or_unknown, ratio};
 use super::household::{Household, n_unindexed};
 use super::loading::Loader;
@@ -73,8 +72,8 @@ pub(crate) fn run(
         let shown = or_unknown(ratio.map(|ratio| format!("{ratio:.1}x")), "");
         sheet.add(&format!("while {name} / warm, p95"), shown, ratio);
     }
-    if let Some(model) = corpus::first_model(household.home()) {
-        tell_speed(&model, n_turns, &warm.embedding, &mut sheet)?;
+    if let Some(model) = Bare::open(household.home())? {
+        tell_speed(&model, n_turns, &warm.embedding, &mut sheet);
     }
     sheet.add("memory (RSS), warm", or_unknown(resident.map(megabytes), ""), resident);
     sheet.add("store on disk", megabytes(n_bytes), n_bytes);
@@ -237,25 +236,15 @@ fn measure_organising(client: &Client, n_turns: usize) -> anyhow::Result<Asked> 
 }
 
 /// Tells how near to the arithmetic of this processor the model comes.
-#[expect(clippy::cast_precision_loss, reason = "figures for people")]
-fn tell_speed(
-    model: &Path,
-    n_turns: usize,
-    embedding: &Times,
-    sheet: &mut Sheet,
-) -> anyhow::Result<()> {
-    let model = Model::open(model)?;
-    let n_tokens: usize =
-        (0..N_QUESTIONS).map(|n| model.token_ids(&synthetic::cue(2 * n, n_turns)).len()).sum();
-    let n_operations = (n_tokens / N_QUESTIONS * model.n_operations_per_token()) as f64;
-    let limit = model_speed::arithmetic_limit() * model.n_threads() as f64;
-    let reached = embedding.milliseconds(50).map(|took| n_operations / (took * 1e6));
+fn tell_speed(model: &Bare, n_turns: usize, embedding: &Times, sheet: &mut Sheet) {
+    let cues = (0..N_QUESTIONS).map(|n| synthetic::cue(2 * n, n_turns));
+    let limit = model.gigaflops_limit();
+    let reached = embedding.milliseconds(50).map(|took| model.n_operations(cues) / (took * 1e6));
     let shown = reached.map(|reached| {
         format!("{reached:.0} of {limit:.0} GFLOP/s, {:.1}x the time", limit / reached)
     });
     let value = json!({"gflops": reached, "gflops_limit": limit});
     sheet.add("embedding the cue against the arithmetic limit", or_unknown(shown, ""), value);
-    Ok(())
 }
 
 /// Stores turns as `import` does.
