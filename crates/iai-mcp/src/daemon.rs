@@ -28,6 +28,7 @@ use iai_memory::{Ingested, MemoryError};
 use iai_wire::{Call, PROTOCOL_VERSION, code};
 use serde_json::{Value, json};
 
+use crate::capture::SecretPolicy;
 use crate::clock;
 use crate::home::{Home, UnusableFolder, ensure_private_folder};
 use crate::settings::Settings;
@@ -237,7 +238,7 @@ fn answerer(
     face: Arc<Face>,
     events: SyncSender<Event>,
 ) -> Arc<workers::Answer> {
-    let (home, secrets) = (settings.home.clone(), settings.secrets.clone());
+    let settings = settings.clone();
     Arc::new(move |call: &Call| match call.method.as_str() {
         "hello" => Ok(json!({
             "protocol": PROTOCOL_VERSION,
@@ -253,7 +254,7 @@ fn answerer(
             store.wait()?.models.use_model(name)
         }
         "model_status" => Ok(store.wait()?.models.show()),
-        "turns_check_file" => check_file(&*store.wait()?, &home, &call.params),
+        "turns_check_file" => check_file(&*store.wait()?, &settings.home, &call.params),
         "spool_show" => {
             let name = spool_name(&call.params)?;
             let turns = store.wait()?.drainer.preview(name);
@@ -265,6 +266,10 @@ fn answerer(
             // Whoever asks for quiet work must not be what it makes way for.
             let _asking = (!handlers::is_quiet(method)).then(|| opened.engine.asking());
             let (engine, now) = (&opened.engine, clock::now());
+            let secrets = match handlers::is_write(method) {
+                true => settings.secrets_now(),
+                false => SecretPolicy::default(),
+            };
             let answer = handlers::answer(engine, &secrets, method, &call.params, now);
             if opened.engine.is_broken() {
                 events.send(Event::WriterBroke).ok();

@@ -61,6 +61,12 @@ struct Config {
     secrets_allowed: Vec<String>,
 }
 
+impl Config {
+    fn secret_policy(self) -> SecretPolicy {
+        SecretPolicy { is_off: self.secrets == Secrets::Keep, allowed: self.secrets_allowed }
+    }
+}
+
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Secrets {
@@ -92,6 +98,14 @@ impl Settings {
         })
     }
 
+    /// Returns what the config file says about secrets by now: a daemon runs for days, and hooks
+    /// go by the file of this moment. A file that cannot be read allows nothing.
+    pub(crate) fn secrets_now(&self) -> SecretPolicy {
+        let user_home = self.user_home.as_deref().map(Path::to_string_lossy);
+        let config = read_config(&self.home.config_file(), user_home.as_deref());
+        config.map(Config::secret_policy).unwrap_or_default()
+    }
+
     /// Reads from any lookup; an empty value counts as unset.
     fn from_lookup(get: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let root = match (get("IAI_MCP_STORE"), get("HOME")) {
@@ -103,11 +117,11 @@ impl Settings {
             .map(|path| absolute("IAI_DAEMON_SOCKET_PATH", path))
             .transpose()?;
         let home = Home::new(root, socket);
-        let (config, config_error) = match read_config(&home.config_file(), get("HOME").as_deref())
-        {
-            Ok(config) => (config, None),
-            Err(error) => (Config::default(), Some(error)),
-        };
+        let (mut config, config_error) =
+            match read_config(&home.config_file(), get("HOME").as_deref()) {
+                Ok(config) => (config, None),
+                Err(error) => (Config::default(), Some(error)),
+            };
         let folder = |name| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
         Ok(Self {
             home,
@@ -121,11 +135,8 @@ impl Settings {
             claude_folder: folder("CLAUDE_CONFIG_DIR"),
             codex_folder: folder("CODEX_HOME"),
             recall_on_prompt: config.recall_on_prompt,
-            switched_off: config.ignore,
-            secrets: SecretPolicy {
-                is_off: config.secrets == Secrets::Keep,
-                allowed: config.secrets_allowed,
-            },
+            switched_off: std::mem::take(&mut config.ignore),
+            secrets: config.secret_policy(),
             config_error,
         })
     }
@@ -246,6 +257,9 @@ mod tests {
         );
         let keeping = with(r#"{"secrets": "keep", "secrets_allowed": ["[secret:x:00ff]"]}"#);
         assert!(keeping.secrets.is_off && keeping.secrets.allowed.len() == 1);
+        assert_eq!(keeping.secrets_now(), keeping.secrets);
+        let now = with(r#"{"ignore": ["~/b"], "secrets": "keep"}"#).secrets;
+        assert_eq!(keeping.secrets_now(), now, "the file counts as it is by now");
         for bad in [
             "{,}",
             r#"{"secrets": "off"}"#,
@@ -254,6 +268,7 @@ mod tests {
             "// x\n{}",
         ] {
             assert!(with(bad).config_error.is_some(), "{bad}");
+            assert_eq!(keeping.secrets_now(), SecretPolicy::default(), "{bad}");
         }
     }
 }

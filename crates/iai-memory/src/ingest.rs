@@ -3,6 +3,8 @@
 //! Identity comes from host, session, position and content. A second delivery is a no-op by primary
 //! key; similarity never decides anything here.
 
+use std::borrow::Cow;
+
 use iai_store::{
     Inserted, MemoryId, NewEvent, NewMemory, NewSetAside, Prepared, Receipt, ReceiptState, Role,
     Severity, Tier, Writing,
@@ -139,6 +141,25 @@ impl MemoryEngine {
             }
             Ok(missing)
         })
+    }
+
+    /// Returns the words a turn is stored with, its own where it has a choice: those of a memory at
+    /// its place that are the same as its own but for what `alike` makes equal.
+    pub fn words_stored(
+        &self,
+        turn: &NewMemory,
+        alike: impl Fn(&str) -> Cow<'_, str>,
+    ) -> Result<Option<String>> {
+        let stored = self.read(|reader| match turn.turn_at == turn.captured_at {
+            // Nobody said when it was, so that each delivery gives it another time.
+            true => Ok(reader.at_place_in_session(turn)?),
+            false => Ok(reader.at_place_and_time(turn)?),
+        })?;
+        let sought = alike(&turn.text);
+        let mut same = stored.into_iter().filter(|memory| alike(&memory.text) == sought);
+        let first = same.next();
+        let own = same.find(|memory| memory.text == turn.text);
+        Ok(own.or(first).map(|memory| memory.text))
     }
 
     /// Returns the spool files that were put off.

@@ -40,14 +40,23 @@ pub(crate) struct Found {
     pub(crate) range: Range<usize>,
 }
 
+/// A text after it was searched.
+pub(crate) struct Searched<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// A secret stood in it, whether it is kept or not.
+    pub(crate) has_secret: bool,
+}
+
 /// Puts a mark in the place of every secret; the same secret has the same mark.
-pub(crate) fn without_secrets<'a>(text: &'a str, policy: &SecretPolicy) -> Cow<'a, str> {
-    if policy.is_off {
-        return Cow::Borrowed(text);
+pub(crate) fn without_secrets<'a>(text: &'a str, policy: &SecretPolicy) -> Searched<'a> {
+    let all = secrets_in(text);
+    let has_secret = !all.is_empty();
+    if policy.is_off || !has_secret {
+        return Searched { text: Cow::Borrowed(text), has_secret };
     }
     let mut kept = String::new();
     let mut end = 0;
-    for found in secrets_in(text) {
+    for found in all {
         let secret = text.get(found.range.clone()).unwrap_or_default();
         let mark = mark(found.kind, secret);
         if policy.allowed.iter().any(|allowed| *allowed == secret || *allowed == mark) {
@@ -58,10 +67,16 @@ pub(crate) fn without_secrets<'a>(text: &'a str, policy: &SecretPolicy) -> Cow<'
         end = found.range.end;
     }
     if end == 0 {
-        return Cow::Borrowed(text);
+        return Searched { text: Cow::Borrowed(text), has_secret };
     }
     kept.push_str(text.get(end..).unwrap_or_default());
-    Cow::Owned(kept)
+    Searched { text: Cow::Owned(kept), has_secret }
+}
+
+/// Returns a text with every secret marked, whatever the user set: what a turn is known by,
+/// however its secrets were kept when it was stored.
+pub(crate) fn all_marked(text: &str) -> Cow<'_, str> {
+    without_secrets(text, &SecretPolicy::default()).text
 }
 
 /// Finds secrets, in order, none inside another.

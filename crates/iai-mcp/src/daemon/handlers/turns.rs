@@ -1,13 +1,13 @@
 //! Turns that come over the socket instead of the spool: stored, or only looked for.
 
-use iai_memory::{MemoryEngine, NewMemory, SpoolBatch};
+use iai_memory::{MemoryEngine, NewMemory};
 use iai_wire::{SpoolEvent, SpoolHeader, code};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Failure;
-use crate::daemon::drain::turns::Append;
+use crate::daemon::drain::turns::{Append, Gathered};
 use crate::fields::Fields as _;
 
 /// What a client sends: turns of several sessions, or of one.
@@ -31,7 +31,7 @@ pub(super) fn store(
 ) -> Result<Value, Failure> {
     let sent = read(params)?;
     let tell_ids = sent.tell_ids;
-    let batch = understand(sent, now);
+    let batch = understand(sent, now).recognised(engine)?;
     let ingested = engine.store_turns(&batch.turns, now)?;
     let reasons: Vec<&String> = batch.bad_lines.iter().map(|bad| &bad.reason).collect();
     let places: Vec<u64> = batch.bad_lines.iter().map(|bad| bad.line).collect();
@@ -54,7 +54,7 @@ pub(super) fn check(
     params: &Value,
     now: Timestamp,
 ) -> Result<Value, Failure> {
-    let batch = understand(read(params)?, now);
+    let batch = understand(read(params)?, now).recognised(engine)?;
     let missing = engine.missing_turns(&batch.turns)?;
     Ok(json!({"missing": missing, "set_aside": batch.bad_lines.len()}))
 }
@@ -83,27 +83,23 @@ fn read(params: &Value) -> Result<Sent, Failure> {
 }
 
 /// Fills in what was left out. A turn that cannot be one is named by its place in the message.
-fn understand(sent: Sent, now: Timestamp) -> SpoolBatch {
-    let mut batch = SpoolBatch {
-        file: String::new(),
-        turns: Vec::with_capacity(sent.appends.iter().map(|append| append.events.len()).sum()),
-        bad_lines: Vec::new(),
-        is_last: true,
-    };
+fn understand(sent: Sent, now: Timestamp) -> Gathered {
+    let mut gathered = Gathered::new("");
+    gathered.batch.turns.reserve(sent.appends.iter().map(|append| append.events.len()).sum());
     let mut n_before = 0;
     for SentAppend { header, events } in sent.appends {
         let n_events = events.len() as u64;
-        let n_bad = batch.bad_lines.len();
+        let n_bad = gathered.batch.bad_lines.len();
         let mut append = Append::begin(header);
         for event in events {
-            append.take(event, &mut batch, now);
+            append.take(event, &mut gathered, now);
         }
-        for bad in batch.bad_lines.iter_mut().skip(n_bad) {
+        for bad in gathered.batch.bad_lines.iter_mut().skip(n_bad) {
             bad.line = (n_before + bad.line).saturating_sub(1);
         }
         n_before += n_events;
     }
-    batch
+    gathered
 }
 
 #[cfg(test)]
@@ -120,7 +116,7 @@ mod tests {
     /// Checks whose turns are taken, and at which places of the message others stand.
     #[track_caller]
     fn check(params: &Value, sessions: &[&str], bad_places: &[u64]) {
-        let batch = understand(read(params).unwrap(), Timestamp::UNIX_EPOCH);
+        let batch = understand(read(params).unwrap(), Timestamp::UNIX_EPOCH).batch;
         let taken: Vec<&str> = batch.turns.iter().map(|turn| turn.session.as_str()).collect();
         let bad: Vec<u64> = batch.bad_lines.iter().map(|bad| bad.line).collect();
         assert_eq!((taken.as_slice(), bad.as_slice()), (sessions, bad_places));
