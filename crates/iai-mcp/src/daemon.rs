@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use iai_memory::{Ingested, MemoryError};
-use iai_wire::{Call, PROTOCOL_VERSION, code};
+use iai_wire::{Call, PROTOCOL_VERSION, Params, code};
 use serde_json::{Value, json};
 
 use crate::capture::SecretPolicy;
@@ -248,15 +248,15 @@ fn answerer(
             events.send(Event::SpoolChanged).ok();
             Ok(json!({"ok": true}))
         }
-        "spool_drain" => drain_named(&*store.wait()?, &face, &call.params),
+        "spool_drain" => drain_named(&*store.wait()?, &face, call.params.read()),
         "model_use" => {
-            let name = call.params.get("name").and_then(Value::as_str).unwrap_or_default();
+            let name = call.params.read().get("name").and_then(Value::as_str).unwrap_or_default();
             store.wait()?.models.use_model(name)
         }
         "model_status" => Ok(store.wait()?.models.show()),
-        "turns_check_file" => check_file(&*store.wait()?, &settings.home, &call.params),
+        "turns_check_file" => check_file(&*store.wait()?, &settings.home, call.params.read()),
         "spool_show" => {
-            let name = spool_name(&call.params)?;
+            let name = spool_name(call.params.read())?;
             let turns = store.wait()?.drainer.preview(name);
             let turns = turns.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
             Ok(handlers::turns::preview(&turns))
@@ -270,7 +270,10 @@ fn answerer(
                 true => settings.secrets_now(),
                 false => SecretPolicy::default(),
             };
-            let answer = handlers::answer(engine, &secrets, method, &call.params, now);
+            let answer = match &call.params {
+                Params::Written(turns) => handlers::turns::answer(engine, method, turns, now),
+                Params::Read(params) => handlers::answer(engine, &secrets, method, params, now),
+            };
             if opened.engine.is_broken() {
                 events.send(Event::WriterBroke).ok();
             }

@@ -95,7 +95,7 @@ impl MemoryEngine {
     /// after its last part.
     pub fn store_batch(&self, batch: &SpoolBatch, now: Timestamp) -> Result<Ingested> {
         let before = self.read(|reader| Ok(reader.receipt(&batch.file)?))?;
-        let prepared = prepared(&batch.turns);
+        let prepared = Prepared::all(&batch.turns);
         self.before_bulk(batch.turns.len())?;
         let ingested = self.remember(|writing| {
             let mut ingested = insert_all(writing, prepared, now)?;
@@ -122,7 +122,8 @@ impl MemoryEngine {
 
     /// Stores turns that come from no spool file. When this returns, they are on disk.
     pub fn store_turns(&self, turns: &[NewMemory], now: Timestamp) -> Result<Ingested> {
-        let prepared = prepared(turns);
+        // Hashed and read while the writer may still be busy with others.
+        let prepared = Prepared::all(turns);
         self.before_bulk(turns.len())?;
         let ingested = self.remember(|writing| insert_all(writing, prepared, now))?;
         drop(self.note_used(turns, now));
@@ -238,11 +239,6 @@ impl MemoryEngine {
         let is_asked = is_asked && distrust(&ask.text).is_none();
         Ok(is_asked && self.read(|reader| Ok(reader.n_pinned()?))? < PINS_MAX)
     }
-}
-
-/// Hashes turns and reads their words while the writer may still be busy with others.
-fn prepared(turns: &[NewMemory]) -> Vec<Prepared<'_>> {
-    turns.iter().map(Prepared::of).collect()
 }
 
 fn insert_all(writing: &Writing<'_>, turns: Vec<Prepared<'_>>, now: Timestamp) -> Result<Ingested> {

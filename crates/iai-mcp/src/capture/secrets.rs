@@ -4,6 +4,7 @@
 //! code and images are somebody's words too.
 
 mod named;
+mod starts;
 mod tokens;
 
 use std::borrow::Cow;
@@ -84,17 +85,16 @@ pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
     let bytes = text.as_bytes();
     let mut all = Vec::new();
     let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        // Every rule begins with one of these.
+    while let Some((place, byte)) = starts::next(bytes, at) {
+        at = place;
         let found = match byte {
             b'-' => private_key(text, at).or_else(|| named::after_flag(text, at)),
             b':' => named::in_url(text, at).or_else(|| named::assigned(text, at)),
             b'=' => named::assigned(text, at),
-            b'e' if begins_word(bytes, at) => web_token(text, at),
             b' ' => named::after_word(text, at),
-            b'A'..=b'Z' | b'a'..=b'z' if begins_word(bytes, at) => known_token(text, at),
-            b'0'..=b'9' if begins_word(bytes, at) => bot_token(text, at),
-            _ => None,
+            b'0'..=b'9' => bot_token(text, at),
+            b'e' => web_token(text, at),
+            _ => known_token(text, at),
         };
         // What says by itself what it is need not be called by the name before it.
         let itself = found.as_ref().and_then(|found| web_token(text, found.range.start));
@@ -114,11 +114,6 @@ fn mark(kind: &str, secret: &str) -> String {
     let digest = Sha256::digest(secret.as_bytes());
     let [first, second, ..] = digest.as_slice() else { return format!("[secret:{kind}]") };
     format!("[secret:{kind}:{first:02x}{second:02x}]")
-}
-
-fn begins_word(bytes: &[u8], at: usize) -> bool {
-    let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-    before.is_none_or(|byte| !tokens::Letters::Url.has(*byte))
 }
 
 /// Returns how many bytes from `at` on satisfy `is_in`; more than a token has are not counted.

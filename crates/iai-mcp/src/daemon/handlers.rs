@@ -80,7 +80,6 @@ pub(crate) fn answer(
             reply(engine.show(&given.text("id")?, start))
         }
         "session_turns" => session_turns(engine, &given),
-        "turns_store" => turns::store(engine, parameters, now),
         "turns_check" => turns::check(engine, parameters, now),
         "embedding_hurry" => {
             engine.hurry_embedding();
