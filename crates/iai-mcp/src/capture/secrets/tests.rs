@@ -162,7 +162,7 @@ fn a_text_is_known_again_however_its_secrets_were_kept() {
     assert!(!known_by.contains(&token) && !known_by.contains(password), "{known_by}");
     for policy in [
         SecretPolicy { is_off: true, allowed: Vec::new() },
-        SecretPolicy { is_off: false, allowed: vec![token.clone()] },
+        SecretPolicy { is_off: false, allowed: vec![token] },
         SecretPolicy { is_off: false, allowed: vec![password.to_owned()] },
         SecretPolicy::default(),
     ] {
