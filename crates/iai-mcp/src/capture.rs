@@ -22,7 +22,7 @@ use jiff::Timestamp;
 pub(crate) use deliver::{Delivery, deliver, nudge_daemon, write_for_checking};
 pub(crate) use privacy::IGNORE_FILE;
 pub(crate) use project::project_of;
-pub(crate) use secrets::{SecretPolicy, secret_marks, without_secrets};
+pub(crate) use secrets::{SecretPolicy, all_marked, secret_marks, without_secrets};
 pub(crate) use transcript::{
     Budget, Flow, Pass, Placed, Settled, Transcript, each_turn, read_transcript,
 };
@@ -157,6 +157,8 @@ pub(crate) struct SpoolBatch {
     pub(crate) session: String,
     pub(crate) cwd: String,
     pub(crate) events: Vec<SpoolEvent>,
+    /// Turns of which a part is not kept.
+    pub(crate) n_cut: u64,
 }
 
 impl SpoolBatch {
@@ -175,30 +177,27 @@ impl SpoolBatch {
         let folders = turns.iter().filter_map(|(_, turn)| turn.cwd.as_deref());
         let projects = Projects::of(folders.chain([here.as_str()]), &settings.switched_off);
         let now = now.to_string();
-        let mut events = Vec::with_capacity(turns.len());
-        for (place, turn) in turns {
+        let mut batch = Self { session, cwd, events: Vec::with_capacity(turns.len()), n_cut: 0 };
+        for (place, mut turn) in turns {
             let said_in = turn.cwd.as_deref().unwrap_or(&here);
             if let Some(project) = projects.get(said_in) {
-                events.push(spool_event(turn, place, project, &settings.secrets, &now));
+                let text = fit_to_keep(std::mem::take(&mut turn.text), &settings.secrets);
+                batch.n_cut += u64::from(text.is_cut);
+                batch.events.push(spool_event(turn, text, place, project, &now));
             }
         }
-        Self { session, cwd, events }
+        batch
     }
 }
 
-fn spool_event(
-    turn: Turn,
-    place: u64,
-    project: &str,
-    secrets: &SecretPolicy,
-    now: &str,
-) -> SpoolEvent {
+fn spool_event(turn: Turn, text: FitText, place: u64, project: &str, now: &str) -> SpoolEvent {
     let mut provenance = turn.provenance;
     if turn.is_subagent {
         provenance.insert("subagent".to_owned(), true.into());
     }
     SpoolEvent {
-        text: fit_to_keep(turn.text, secrets),
+        text: text.text,
+        has_secret: text.has_secret,
         // The founding program filled this with a label that was the same for every turn; a label
         // finds nothing.
         cue: String::new(),
@@ -215,10 +214,24 @@ fn spool_event(
     }
 }
 
-/// Returns a text as it may touch the disk: what is private is cut, secrets are marks.
-pub(crate) fn fit_to_keep(text: String, policy: &SecretPolicy) -> String {
-    let text = replaced(privacy::without_private(&text)).unwrap_or(text);
-    replaced(secrets::without_secrets(&text, policy)).unwrap_or(text)
+/// A text as it may touch the disk.
+pub(crate) struct FitText {
+    pub(crate) text: String,
+    /// A part of it is not what was said.
+    pub(crate) is_cut: bool,
+    /// A secret stood in it, so that under another setting it was kept with other words.
+    pub(crate) has_secret: bool,
+}
+
+/// Makes a text fit to touch the disk: what is private is cut, secrets are marks.
+pub(crate) fn fit_to_keep(text: String, policy: &SecretPolicy) -> FitText {
+    let public = replaced(privacy::without_private(&text));
+    let is_private = public.is_some();
+    let text = public.unwrap_or(text);
+    let secrets::Searched { text: marked, has_secret } = secrets::without_secrets(&text, policy);
+    let marked = replaced(marked);
+    let is_cut = is_private || marked.is_some();
+    FitText { text: marked.unwrap_or(text), is_cut, has_secret }
 }
 
 /// Nearly every text stays as it is, and is not copied.

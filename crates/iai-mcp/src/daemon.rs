@@ -28,9 +28,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use iai_memory::{Ingested, MemoryError, ReflectionOccasion};
-use iai_wire::{Call, PROTOCOL_VERSION, code};
+use iai_wire::{Call, PROTOCOL_VERSION, Params, code};
 use serde_json::{Value, json};
 
+use crate::capture::SecretPolicy;
 use crate::clock;
 use crate::home::{Home, UnusableFolder, ensure_private_folder};
 use crate::settings::Settings;
@@ -242,7 +243,7 @@ fn answerer(
     face: Arc<Face>,
     events: SyncSender<Event>,
 ) -> Arc<workers::Answer> {
-    let (home, secrets) = (settings.home.clone(), settings.secrets.clone());
+    let settings = settings.clone();
     Arc::new(move |call: &Call| match call.method.as_str() {
         "hello" => Ok(json!({
             "protocol": PROTOCOL_VERSION,
@@ -252,20 +253,27 @@ fn answerer(
             events.send(Event::SpoolChanged).ok();
             Ok(json!({"ok": true}))
         }
-        "spool_drain" => drain_named(&*store.wait()?, &face, &call.params),
-        "memory_forget" => forgetting::forget(&*store.wait()?, &face, &call.params),
-        "secrets_scan" => scanning::scan(&*store.wait()?, &secrets, &call.params),
-        "secrets_fix" => scanning::fix(&*store.wait()?, &face, &secrets, &call.params),
-        "memory_forget_asked" => forgetting::forget_asked(&*store.wait()?, &face, &call.params),
+        "spool_drain" => drain_named(&*store.wait()?, &face, call.params.read()),
+        "memory_forget" => forgetting::forget(&*store.wait()?, &face, call.params.read()),
+        "memory_forget_asked" => {
+            forgetting::forget_asked(&*store.wait()?, &face, call.params.read())
+        }
+        "secrets_scan" => {
+            scanning::scan(&*store.wait()?, &settings.secrets_now(), call.params.read())
+        }
+        "secrets_fix" => {
+            let secrets = settings.secrets_now();
+            scanning::fix(&*store.wait()?, &face, &secrets, call.params.read())
+        }
         "model_use" => {
-            let name = call.params.get("name").and_then(Value::as_str).unwrap_or_default();
+            let name = call.params.read().get("name").and_then(Value::as_str).unwrap_or_default();
             store.wait()?.models.use_model(name)
         }
         "reflection_run" => Ok(store.wait()?.reflection.ask(ReflectionOccasion::Wish)?),
         "model_status" => Ok(store.wait()?.models.show()),
-        "turns_check_file" => check_file(&*store.wait()?, &home, &call.params),
+        "turns_check_file" => check_file(&*store.wait()?, &settings.home, call.params.read()),
         "spool_show" => {
-            let name = spool_name(&call.params)?;
+            let name = spool_name(call.params.read())?;
             let turns = store.wait()?.drainer.preview(name);
             let turns = turns.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
             Ok(handlers::turns::preview(&turns))
@@ -275,7 +283,14 @@ fn answerer(
             // Whoever asks for quiet work must not be what it makes way for.
             let _asking = (!handlers::is_quiet(method)).then(|| opened.engine.asking());
             let (engine, now) = (&opened.engine, clock::now());
-            let answer = handlers::answer(engine, &secrets, method, &call.params, now);
+            let secrets = match handlers::is_write(method) {
+                true => settings.secrets_now(),
+                false => SecretPolicy::default(),
+            };
+            let answer = match &call.params {
+                Params::Written(turns) => handlers::turns::answer(engine, method, turns, now),
+                Params::Read(params) => handlers::answer(engine, &secrets, method, params, now),
+            };
             if opened.engine.is_broken() {
                 events.send(Event::WriterBroke).ok();
             }

@@ -44,6 +44,8 @@ pub(crate) struct Tally {
     pub(crate) n_known: u64,
     /// Forgotten on purpose; neither stored nor missing.
     pub(crate) n_forgotten: u64,
+    /// Turns with private or secret parts, which are not kept as they were said.
+    pub(crate) n_cut: u64,
     /// Set aside or missing, each with its reason.
     pub(crate) n_problems: u64,
     pub(crate) problems: Vec<String>,
@@ -169,7 +171,11 @@ impl<'a> Sender<'a> {
         (self.n_turns, self.n_bytes) = (0, 0);
         let pieces: Vec<Piece<'_>> = appends.iter().map(Piece::of).collect();
         let n_found: usize = pieces.iter().map(|piece| piece.events.len()).sum();
-        self.tally.with(|tally| tally.n_found += n_found as u64);
+        let n_cut: u64 = appends.iter().map(|append| append.batch.n_cut).sum();
+        self.tally.with(|tally| {
+            tally.n_found += n_found as u64;
+            tally.n_cut += n_cut;
+        });
         message::send(self.work, &pieces, self.tally)?;
         for (path, settled) in self.read.drain(..) {
             if self.work.purpose == Purpose::Store {
@@ -228,7 +234,9 @@ impl<'a> Sender<'a> {
                     is_begun = false;
                 }
                 SpoolItem::Event(mut event) => {
-                    event.text = fit_to_keep(event.text, &self.work.settings.secrets);
+                    let text = fit_to_keep(event.text, &self.work.settings.secrets);
+                    (event.text, event.has_secret) = (text.text, text.has_secret);
+                    let n_cut = u64::from(text.is_cut);
                     if self.is_full(event.text.len()) {
                         self.flush()?;
                         is_begun = false;
@@ -236,10 +244,13 @@ impl<'a> Sender<'a> {
                     self.n_turns += 1;
                     self.n_bytes += event.text.len();
                     match self.appends.last_mut().filter(|_| is_begun) {
-                        Some(append) => append.batch.events.push(*event),
+                        Some(append) => {
+                            append.batch.events.push(*event);
+                            append.batch.n_cut += n_cut;
+                        }
                         None => {
                             let (session, cwd) = (session.clone(), cwd.clone());
-                            let batch = SpoolBatch { session, cwd, events: vec![*event] };
+                            let batch = SpoolBatch { session, cwd, events: vec![*event], n_cut };
                             self.appends.push(Append { source, batch });
                             is_begun = true;
                         }

@@ -260,9 +260,10 @@ impl Installer<'_> {
         }
         ledger.remove(&file.path);
         ledger.save(self.home)?;
-        // The file is its own backup again.
-        let spent = entry.and_then(|entry| entry.backup);
-        if let Some(spent) = spent.filter(|_| change.means == Means::Restore) {
+        // The file is its own backup again, or the one just made holds more. What the Python
+        // program had there is kept, and so is a backup that is not what we wrote.
+        let spent = entry.filter(|entry| entry.is_restorable && entry.original().is_some());
+        if let Some(spent) = spent.and_then(|entry| entry.backup) {
             disk::remove(&spent).ok();
         }
         Ok(backup)

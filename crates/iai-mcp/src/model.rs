@@ -8,14 +8,17 @@ mod unpack;
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use iai_memory::{ModelIdentity, convert_model};
+use jiff::Timestamp;
 
 use catalogue::Package;
 pub(crate) use catalogue::{DEFAULT, KNOWN, Known};
 
+use crate::clock;
 use crate::home::{Home, UnusableFolder, ensure_private_folder};
 
 const NAME_CHARACTERS_MAX: usize = 64;
@@ -128,13 +131,19 @@ fn ensure_models_folder(home: &Home) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How the folders begin that models are fetched into.
+const SCRATCH: &str = ".fetch-";
+/// A folder nobody has put anything into for this long was left by somebody who was interrupted.
+const SCRATCH_QUIET_SECS: i64 = 3600;
+
 /// A private folder that goes when the work is over.
 struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(home: &Home) -> anyhow::Result<Self> {
         ensure_models_folder(home)?;
-        let path = home.models().join(format!(".fetch-{:016x}", getrandom::u64()?));
+        sweep(&home.models(), clock::now()).context("removing what an earlier fetch left")?;
+        let path = home.models().join(format!("{SCRATCH}{:016x}", getrandom::u64()?));
         ensure_private_folder(&path).context("making a folder to fetch into")?;
         Ok(Self(path))
     }
@@ -154,9 +163,39 @@ impl Drop for Scratch {
     }
 }
 
+/// Removes the folders of fetches that were killed.
+fn sweep(models: &Path, now: Timestamp) -> io::Result<()> {
+    for entry in fs::read_dir(models)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        let is_scratch = entry.file_name().to_string_lossy().starts_with(SCRATCH);
+        let is_quiet = metadata.mtime() + SCRATCH_QUIET_SECS < now.as_second();
+        if is_scratch && is_quiet && metadata.is_dir() {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_killed_fetch_left_goes_after_a_while() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [".fetch-1", "other"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        fs::write(folder.path().join(".fetch-file"), "").unwrap();
+        let n_left = || fs::read_dir(folder.path()).unwrap().count();
+        let made = fs::metadata(folder.path().join(".fetch-1")).unwrap().mtime();
+        let at = |seconds| Timestamp::from_second(seconds).unwrap();
+        sweep(folder.path(), at(made + SCRATCH_QUIET_SECS)).unwrap();
+        assert_eq!(n_left(), 3, "it may still be at work");
+        sweep(folder.path(), at(made + SCRATCH_QUIET_SECS + 1)).unwrap();
+        assert!(n_left() == 2 && !folder.path().join(".fetch-1").exists());
+    }
 
     #[test]
     fn names_that_are_paths_or_unknown_are_refused() {
@@ -185,7 +224,6 @@ mod tests {
 
     #[test]
     fn a_scratch_folder_is_private_and_goes() {
-        use std::os::unix::fs::MetadataExt as _;
         let folder = tempfile::tempdir().unwrap();
         let home = Home::new(folder.path().join("store"), None);
         let scratch = Scratch::new(&home).unwrap();

@@ -76,6 +76,12 @@ struct Config {
     reflection: ReflectionConfig,
 }
 
+impl Config {
+    fn secret_policy(self) -> SecretPolicy {
+        SecretPolicy { is_off: self.secrets == Secrets::Keep, allowed: self.secrets_allowed }
+    }
+}
+
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Secrets {
@@ -107,6 +113,15 @@ impl Settings {
         })
     }
 
+    /// Returns what the config file says about secrets by now: a daemon runs for days, and hooks
+    /// go by the file of this moment. A file that cannot be read allows nothing.
+    pub(crate) fn secrets_now(&self) -> SecretPolicy {
+        let home = || Some(self.user_home.as_deref()?.to_string_lossy().into_owned());
+        let get = |name: &str| if name == "HOME" { home() } else { None };
+        let config = read_config(&self.home.config_file(), &get);
+        config.map(|(config, _)| config.secret_policy()).unwrap_or_default()
+    }
+
     /// Reads from any lookup; an empty value counts as unset.
     fn from_lookup(get: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
         let root = match (get("IAI_MCP_STORE"), get("HOME")) {
@@ -119,7 +134,7 @@ impl Settings {
             .transpose()?;
         let home = Home::new(root, socket);
         let path = home.config_file();
-        let (config, reflection, config_error) = match read_config(&path, &get) {
+        let (mut config, reflection, config_error) = match read_config(&path, &get) {
             Ok((config, reflection)) => (config, reflection, None),
             Err(error) => (Config::default(), None, Some(error)),
         };
@@ -138,11 +153,8 @@ impl Settings {
             codex_folder: folder("CODEX_HOME"),
             recall_on_prompt: config.recall_on_prompt,
             allow_forget_tool: config.allow_forget_tool,
-            switched_off: config.ignore,
-            secrets: SecretPolicy {
-                is_off: config.secrets == Secrets::Keep,
-                allowed: config.secrets_allowed,
-            },
+            switched_off: std::mem::take(&mut config.ignore),
+            secrets: config.secret_policy(),
             reflection,
             config_error,
         })
@@ -271,6 +283,9 @@ mod tests {
         );
         let keeping = with(r#"{"secrets": "keep", "secrets_allowed": ["[secret:x:00ff]"]}"#);
         assert!(keeping.secrets.is_off && keeping.secrets.allowed.len() == 1);
+        assert_eq!(keeping.secrets_now(), keeping.secrets);
+        let now = with(r#"{"ignore": ["~/b"], "secrets": "keep"}"#).secrets;
+        assert_eq!(keeping.secrets_now(), now, "the file counts as it is by now");
         for bad in [
             "{,}",
             r#"{"secrets": "off"}"#,
@@ -279,6 +294,7 @@ mod tests {
             "// x\n{}",
         ] {
             assert!(with(bad).config_error.is_some(), "{bad}");
+            assert_eq!(keeping.secrets_now(), SecretPolicy::default(), "{bad}");
         }
     }
 }

@@ -3,6 +3,8 @@
 //! Identity comes from host, session, position and content. A second delivery is a no-op by primary
 //! key; similarity never decides anything here.
 
+use std::borrow::Cow;
+
 use iai_store::{
     Inserted, MemoryId, NewEvent, NewMemory, NewSetAside, Prepared, Receipt, ReceiptState, Role,
     Severity, Tier, Writing,
@@ -104,7 +106,7 @@ impl MemoryEngine {
     /// after its last part.
     pub fn store_batch(&self, batch: &SpoolBatch, now: Timestamp) -> Result<Ingested> {
         let before = self.read(|reader| Ok(reader.receipt(&batch.file)?))?;
-        let prepared = prepared(&batch.turns);
+        let prepared = Prepared::all(&batch.turns);
         self.before_bulk(batch.turns.len())?;
         let ingested = self.remember(|writing| {
             let mut ingested = insert_all(writing, prepared, now)?;
@@ -131,7 +133,8 @@ impl MemoryEngine {
 
     /// Stores turns that come from no spool file. When this returns, they are on disk.
     pub fn store_turns(&self, turns: &[NewMemory], now: Timestamp) -> Result<Ingested> {
-        let prepared = prepared(turns);
+        // Hashed and read while the writer may still be busy with others.
+        let prepared = Prepared::all(turns);
         self.before_bulk(turns.len())?;
         let ingested = self.remember(|writing| insert_all(writing, prepared, now))?;
         drop(self.note_used(turns, now));
@@ -157,6 +160,25 @@ impl MemoryEngine {
             }
             Ok(found)
         })
+    }
+
+    /// Returns the words a turn is stored with, its own where it has a choice: those of a memory at
+    /// its place that are the same as its own but for what `alike` makes equal.
+    pub fn words_stored(
+        &self,
+        turn: &NewMemory,
+        alike: impl Fn(&str) -> Cow<'_, str>,
+    ) -> Result<Option<String>> {
+        let stored = self.read(|reader| match turn.turn_at == turn.captured_at {
+            // Nobody said when it was, so that each delivery gives it another time.
+            true => Ok(reader.at_place_in_session(turn)?),
+            false => Ok(reader.at_place_and_time(turn)?),
+        })?;
+        let sought = alike(&turn.text);
+        let mut same = stored.into_iter().filter(|memory| alike(&memory.text) == sought);
+        let first = same.next();
+        let own = same.find(|memory| memory.text == turn.text);
+        Ok(own.or(first).map(|memory| memory.text))
     }
 
     /// Returns the spool files that were put off.
@@ -243,11 +265,6 @@ impl MemoryEngine {
         let is_asked = is_asked && distrust(&ask.text).is_none();
         Ok(is_asked && self.read(|reader| Ok(reader.n_pinned()?))? < PINS_MAX)
     }
-}
-
-/// Hashes turns and reads their words while the writer may still be busy with others.
-fn prepared(turns: &[NewMemory]) -> Vec<Prepared<'_>> {
-    turns.iter().map(Prepared::of).collect()
 }
 
 fn insert_all(writing: &Writing<'_>, turns: Vec<Prepared<'_>>, now: Timestamp) -> Result<Ingested> {

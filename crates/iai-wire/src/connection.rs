@@ -36,7 +36,11 @@ pub enum ConnectError {
         path: PathBuf,
     },
     /// The process behind the socket belongs to somebody else.
-    #[error("the daemon on {} belongs to user {uid}, not to you", path.display())]
+    #[error(
+        "the daemon on {} belongs to user {uid}, not to you; \
+         set IAI_MCP_STORE to a folder of your own",
+        path.display()
+    )]
     ForeignOwner {
         /// The socket.
         path: PathBuf,

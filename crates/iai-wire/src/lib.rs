@@ -18,7 +18,7 @@ pub use connection::{CallError, ConnectError, Connection, nudge, peer_uid};
 pub use frame::{FRAME_BYTES_MAX, FrameError, FrameReader, write_frame};
 pub use lines::{LINE_BYTES_MAX, Line, LineReader};
 pub use reply::{Response, ResponseError, code, error_reply, result_reply};
-pub use request::{Call, Control, MalformedRequest, Request};
+pub use request::{Call, Control, MalformedRequest, Params, Request};
 pub use seal::{OpeningKey, SealError, SealingKey};
 pub use spool::{SpoolEvent, SpoolHeader, SpoolItem, SpoolReader, SpoolWriter, count_events};
 

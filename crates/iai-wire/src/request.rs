@@ -4,6 +4,10 @@
 //! JSON-RPC call. There are no notifications and no batches: every line gets exactly one answer, in
 //! order.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::reply::{code, error_reply};
@@ -12,6 +16,8 @@ use crate::reply::{code, error_reply};
 const REASON_CHARS_MAX: usize = 500;
 /// A session id longer than this is cut.
 const SESSION_ID_CHARS_MAX: usize = 128;
+/// Methods that get thousands of turns in one message, and read them in one go.
+const BULK_METHODS: [&str; 2] = ["turns_store", "turns_check"];
 
 /// One line from a client, understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +64,37 @@ pub struct Call {
     /// The method's name.
     pub method: String,
     /// An object or an array; an absent `params` is an empty object.
-    pub params: Value,
+    pub params: Params,
+}
+
+/// What a call is about.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Params {
+    /// Read.
+    Read(Value),
+    /// As they were written, for a method that gets many: nothing is read twice.
+    Written(Box<str>),
+}
+
+impl Params {
+    /// Returns the parameters of a method that does not get many.
+    pub fn read(&self) -> &Value {
+        match self {
+            Self::Read(value) => value,
+            Self::Written(_) => &Value::Null,
+        }
+    }
+}
+
+/// The shape of a call with many parameters.
+#[derive(Deserialize)]
+struct BulkCall<'a> {
+    #[serde(borrow)]
+    jsonrpc: Cow<'a, str>,
+    id: Value,
+    #[serde(borrow)]
+    method: Cow<'a, str>,
+    params: Box<RawValue>,
 }
 
 /// A line that is no request, with the reply it gets.
@@ -71,6 +107,9 @@ pub struct MalformedRequest {
 impl Request {
     /// Understands one frame.
     pub fn parse(frame: &[u8]) -> Result<Self, MalformedRequest> {
+        if let Some(call) = parse_bulk(frame) {
+            return Ok(Self::Call(call));
+        }
         let message: Value = serde_json::from_slice(frame).map_err(|error| MalformedRequest {
             reply: error_reply(
                 &Value::Null,
@@ -103,13 +142,25 @@ impl Request {
             return Err(bad_envelope(&id, "`method` must be a string"));
         };
         match fields.remove("params") {
-            None => Ok(Self::Call(Call { id, method, params: json!({}) })),
+            None => Ok(Self::Call(Call { id, method, params: Params::Read(json!({})) })),
             Some(params @ (Value::Object(_) | Value::Array(_))) => {
-                Ok(Self::Call(Call { id, method, params }))
+                Ok(Self::Call(Call { id, method, params: Params::Read(params) }))
             }
             Some(_) => Err(bad_envelope(&id, "`params` must be an object or an array")),
         }
     }
+}
+
+/// Returns `None` for whatever has to be judged field by field.
+fn parse_bulk(frame: &[u8]) -> Option<Call> {
+    let call: BulkCall<'_> = serde_json::from_slice(frame).ok()?;
+    let is_call = call.jsonrpc == "2.0" && (call.id.is_string() || call.id.is_number());
+    let is_bulk = BULK_METHODS.contains(&call.method.as_ref());
+    (is_call && is_bulk && call.params.get().starts_with('{')).then(|| Call {
+        id: call.id,
+        method: call.method.into_owned(),
+        params: Params::Written(call.params.into()),
+    })
 }
 
 /// Returns `None` when the message is not one of the seven, so that it is judged as JSON-RPC.
@@ -185,7 +236,7 @@ mod tests {
     use super::*;
 
     fn call(id: Value, method: &str, params: Value) -> Request {
-        Request::Call(Call { id, method: method.to_owned(), params })
+        Request::Call(Call { id, method: method.to_owned(), params: Params::Read(params) })
     }
 
     #[track_caller]
@@ -205,6 +256,30 @@ mod tests {
         check(line, call(json!(7), "topology", json!({})));
         let line = r#"{"jsonrpc":"2.0","id":"a","method":"m","params":[1]}"#;
         check(line, call(json!("a"), "m", json!([1])));
+    }
+
+    #[test]
+    fn many_turns_stay_as_they_were_written() {
+        let params = r#"{"appends": [ ]}"#;
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"turns_store","params":{params}}}"#);
+        let (id, method) = (json!(1), "turns_store".to_owned());
+        check(&line, Request::Call(Call { id, method, params: Params::Written(params.into()) }));
+        check_refused(
+            br#"{"jsonrpc":"2.0","id":1,"method":"turns_store","params":3}"#,
+            -32600,
+            &json!(1),
+        );
+        check_refused(
+            br#"{"jsonrpc":"2.0","id":1,"method":"turns_store","params":{"}}"#,
+            -32700,
+            &Value::Null,
+        );
+        check_refused(
+            br#"{"jsonrpc":"2.0","id":null,"method":"turns_store","params":{}}"#,
+            -32600,
+            &Value::Null,
+        );
     }
 
     #[test]

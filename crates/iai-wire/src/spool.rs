@@ -85,6 +85,9 @@ pub struct SpoolEvent {
     /// What else the host said about the turn: branch, model, version, parent.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub provenance: Map<String, Value>,
+    /// A secret stood in the words: under another setting they were kept otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_secret: bool,
 }
 
 /// Writes one append.

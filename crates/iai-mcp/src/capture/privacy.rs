@@ -59,10 +59,11 @@ fn has_tag(text: &str, tag: &str) -> bool {
 
 /// Tags are ASCII, so that a byte-wise comparison without case never cuts a character.
 fn split_at_tag<'a>(text: &'a str, tag: &str) -> Option<(&'a str, &'a str)> {
-    let at = text
-        .as_bytes()
-        .windows(tag.len())
-        .position(|window| window.eq_ignore_ascii_case(tag.as_bytes()))?;
+    let is_tag = |at: &usize| {
+        let there = text.as_bytes().get(*at..at + tag.len());
+        there.is_some_and(|there| there.eq_ignore_ascii_case(tag.as_bytes()))
+    };
+    let at = text.match_indices('<').map(|(at, _)| at).find(is_tag)?;
     Some((text.get(..at)?, text.get(at + tag.len()..)?))
 }
 

@@ -4,6 +4,7 @@
 //! code and images are somebody's words too.
 
 mod named;
+mod starts;
 mod tokens;
 
 use std::borrow::Cow;
@@ -43,14 +44,23 @@ pub(crate) struct Found {
     pub(crate) range: Range<usize>,
 }
 
+/// A text after it was searched.
+pub(crate) struct Searched<'a> {
+    pub(crate) text: Cow<'a, str>,
+    /// A secret stood in it, whether it is kept or not.
+    pub(crate) has_secret: bool,
+}
+
 /// Puts a mark in the place of every secret; the same secret has the same mark.
-pub(crate) fn without_secrets<'a>(text: &'a str, policy: &SecretPolicy) -> Cow<'a, str> {
-    if policy.is_off {
-        return Cow::Borrowed(text);
+pub(crate) fn without_secrets<'a>(text: &'a str, policy: &SecretPolicy) -> Searched<'a> {
+    let all = secrets_in(text);
+    let has_secret = !all.is_empty();
+    if policy.is_off || !has_secret {
+        return Searched { text: Cow::Borrowed(text), has_secret };
     }
     let mut kept = String::new();
     let mut end = 0;
-    for found in secrets_in(text) {
+    for found in all {
         let secret = text.get(found.range.clone()).unwrap_or_default();
         let mark = mark(found.kind, secret);
         if policy.allowed.iter().any(|allowed| *allowed == secret || *allowed == mark) {
@@ -61,10 +71,16 @@ pub(crate) fn without_secrets<'a>(text: &'a str, policy: &SecretPolicy) -> Cow<'
         end = found.range.end;
     }
     if end == 0 {
-        return Cow::Borrowed(text);
+        return Searched { text: Cow::Borrowed(text), has_secret };
     }
     kept.push_str(text.get(end..).unwrap_or_default());
-    Cow::Owned(kept)
+    Searched { text: Cow::Owned(kept), has_secret }
+}
+
+/// Returns a text with every secret marked, whatever the user set: what a turn is known by,
+/// however its secrets were kept when it was stored.
+pub(crate) fn all_marked(text: &str) -> Cow<'_, str> {
+    without_secrets(text, &SecretPolicy::default()).text
 }
 
 /// Names the secrets of a text by their kinds and marks; what the user allowed is none. Looks also
@@ -84,17 +100,16 @@ pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
     let bytes = text.as_bytes();
     let mut all = Vec::new();
     let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        // Every rule begins with one of these.
+    while let Some((place, byte)) = starts::next(bytes, at) {
+        at = place;
         let found = match byte {
             b'-' => private_key(text, at).or_else(|| named::after_flag(text, at)),
             b':' => named::in_url(text, at).or_else(|| named::assigned(text, at)),
             b'=' => named::assigned(text, at),
-            b'e' if begins_word(bytes, at) => web_token(text, at),
             b' ' => named::after_word(text, at),
-            b'A'..=b'Z' | b'a'..=b'z' if begins_word(bytes, at) => known_token(text, at),
-            b'0'..=b'9' if begins_word(bytes, at) => bot_token(text, at),
-            _ => None,
+            b'0'..=b'9' => bot_token(text, at),
+            b'e' => web_token(text, at),
+            _ => known_token(text, at),
         };
         // What says by itself what it is need not be called by the name before it.
         let itself = found.as_ref().and_then(|found| web_token(text, found.range.start));
@@ -114,11 +129,6 @@ fn mark(kind: &str, secret: &str) -> String {
     let digest = Sha256::digest(secret.as_bytes());
     let [first, second, ..] = digest.as_slice() else { return format!("[secret:{kind}]") };
     format!("[secret:{kind}:{first:02x}{second:02x}]")
-}
-
-fn begins_word(bytes: &[u8], at: usize) -> bool {
-    let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-    before.is_none_or(|byte| !tokens::Letters::Url.has(*byte))
 }
 
 /// Returns how many bytes from `at` on satisfy `is_in`; more than a token has are not counted.

@@ -81,11 +81,16 @@ pub(super) fn verify(
         "turns": tally.n_found,
         "exact": tally.n_known,
         "forgotten": tally.n_forgotten,
+        "cut": tally.n_cut,
         "problems": tally.problems,
     });
     output.show(&told, |_| {
+        let cut = match tally.n_cut {
+            0 => String::new(),
+            n => format!(" ({n} of the turns found but for what is private or secret in them)"),
+        };
         let mut lines = vec![format!(
-            "{} of {} turns byte-exact, in {} transcripts",
+            "{} of {} turns byte-exact, in {} transcripts{cut}",
             tally.n_known, tally.n_found, tally.n_files
         )];
         if 0 < tally.n_forgotten {

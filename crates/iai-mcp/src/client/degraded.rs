@@ -87,15 +87,16 @@ fn capture(settings: &Settings, params: &Value, reason: &str) -> Result<Value, F
         (if given.is_empty() { default } else { given }).to_owned()
     };
     let fit = |text: String| fit_to_keep(text, &settings.secrets);
-    let text = fit(field("text", ""));
-    if text.chars().all(char::is_whitespace) {
+    let fit_text = fit(field("text", ""));
+    if fit_text.text.chars().all(char::is_whitespace) {
         return Ok(json!({"status": "skipped", "record_id": null, "reason": "the text is empty"}));
     }
     let now = clock::now();
     let cwd = field("cwd", &current_folder());
     let event = SpoolEvent {
-        text,
-        cue: fit(field("cue", "")),
+        text: fit_text.text,
+        has_secret: fit_text.has_secret,
+        cue: fit(field("cue", "")).text,
         tier: field("tier", "episodic"),
         role: field("role", "user"),
         ts: now.to_string(),

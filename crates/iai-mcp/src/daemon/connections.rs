@@ -99,7 +99,9 @@ fn admit(stream: &UnixStream, n_open: &AtomicUsize) -> Result<(), Refusal> {
     match peer_uid(stream) {
         Ok(uid) if uid == own => Ok(()),
         Ok(_) | Err(_) => {
-            let message = "this memory belongs to another user".to_owned();
+            let message = format!(
+                "this memory belongs to user {own}; set IAI_MCP_STORE to a folder of yours"
+            );
             Err(Refusal { code: code::FOREIGN_PEER, message })
         }
     }

@@ -16,13 +16,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use iai_memory::{Ingested, MemoryEngine, NewMemory, SpoolBatch};
-use iai_wire::{OpeningKey, SpoolItem, SpoolReader, count_events};
+use iai_memory::{Ingested, MemoryEngine, NewMemory};
+use iai_wire::{OpeningKey, SpoolEvent, SpoolItem, SpoolReader, count_events};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::capture::{SecretPolicy, fit_to_keep};
 use crate::clock;
+use crate::settings::Settings;
 use files::Waiting;
-use turns::Append;
+use turns::{Append, Gathered};
 
 /// Turns per transaction: enough to make one sync cheap, few enough to let requests in between.
 const BATCH_TURNS_MAX: usize = 2000;
@@ -34,6 +36,7 @@ const RETRY_LONGEST_SECS: i64 = 3600;
 /// Drains one spool folder into one engine.
 pub(super) struct Drainer {
     engine: Arc<MemoryEngine>,
+    settings: Settings,
     folder: PathBuf,
     key: OpeningKey,
     /// One drain at a time, and what the store could not be told about put-off files.
@@ -66,11 +69,13 @@ enum Outcome {
 impl Drainer {
     pub(super) fn new(
         engine: Arc<MemoryEngine>,
-        folder: PathBuf,
+        settings: Settings,
         key: OpeningKey,
         is_stopping: Arc<AtomicBool>,
     ) -> Self {
-        Self { engine, folder, key, put_off: Mutex::new(BTreeMap::new()), is_stopping }
+        let folder = settings.home.spool();
+        let put_off = Mutex::new(BTreeMap::new());
+        Self { engine, settings, folder, key, put_off, is_stopping }
     }
 
     /// Drains every file that is due. `show` is told what each gave and how many turns still wait.
@@ -140,18 +145,18 @@ impl Drainer {
         let file = File::open(folder.join(name)).with_context(|| format!("opening {name}"))?;
         let mut reader = SpoolReader::new(BufReader::new(file), Some(&self.key));
         let mut append = Append::default();
-        let mut batch = empty_batch(name);
+        let mut gathered = Gathered::new(name);
         while let Some(item) = reader.next_item()? {
             match item {
                 SpoolItem::Header(header) => append = Append::begin(header),
-                SpoolItem::Event(event) => append.take(*event, &mut batch, clock::now()),
+                SpoolItem::Event(event) => append.take(*event, &mut gathered, clock::now()),
                 SpoolItem::Bad { .. } => {}
                 SpoolItem::Newer { .. } | SpoolItem::ForeignSeal => {
                     anyhow::bail!("{name} is sealed to another store or is newer")
                 }
             }
         }
-        Ok(batch.turns)
+        Ok(gathered.recognised(&self.engine)?.turns)
     }
 
     fn drain_file(&self, path: &Path, name: &str) -> anyhow::Result<Outcome> {
@@ -164,8 +169,9 @@ impl Drainer {
         };
         let mut reader =
             SpoolReader::new(BufReader::with_capacity(64 * 1024, file), Some(&self.key));
+        let secrets = self.settings.secrets_now();
         let mut append = Append::default();
-        let mut batch = empty_batch(name);
+        let mut gathered = Gathered::new(name);
         let mut n_bytes = 0;
         let mut total = Ingested::default();
         let mut is_evidence_lost = false;
@@ -175,22 +181,24 @@ impl Drainer {
                 SpoolItem::Newer { .. } | SpoolItem::ForeignSeal => return Ok(Outcome::NotOurs),
                 SpoolItem::Event(event) => {
                     n_bytes += event.text.len();
-                    append.take(*event, &mut batch, clock::now());
+                    append.take(fit(*event, &secrets), &mut gathered, clock::now());
                 }
                 SpoolItem::Bad { line, reason, evidence, n_bytes } => {
                     is_evidence_lost |= evidence.len() as u64 != n_bytes;
-                    batch.bad_lines.push(turns::bad_line(line, reason, evidence, n_bytes));
+                    gathered.batch.bad_lines.push(turns::bad_line(line, reason, evidence, n_bytes));
                 }
             }
-            if BATCH_TURNS_MAX <= batch.turns.len() || BATCH_BYTES_MAX <= n_bytes {
+            if BATCH_TURNS_MAX <= gathered.batch.turns.len() || BATCH_BYTES_MAX <= n_bytes {
+                let full = std::mem::replace(&mut gathered, Gathered::new(name));
+                let batch = full.recognised(&self.engine)?;
                 sum(&mut total, self.engine.store_batch(&batch, clock::now())?);
-                batch = empty_batch(name);
                 n_bytes = 0;
                 if self.is_stopping.load(Ordering::Relaxed) {
                     return Ok(Outcome::Stopped);
                 }
             }
         }
+        let mut batch = gathered.recognised(&self.engine)?;
         batch.is_last = true;
         sum(&mut total, self.engine.store_batch(&batch, clock::now())?);
         if is_evidence_lost {
@@ -252,8 +260,13 @@ fn sum(total: &mut Ingested, part: Ingested) {
     total.forgotten += part.forgotten;
 }
 
-fn empty_batch(name: &str) -> SpoolBatch {
-    SpoolBatch { file: name.to_owned(), turns: Vec::new(), bad_lines: Vec::new(), is_last: false }
+/// A hook makes words fit to keep before it writes them; one of an earlier version did not.
+fn fit(mut event: SpoolEvent, secrets: &SecretPolicy) -> SpoolEvent {
+    let text = fit_to_keep(event.text, secrets);
+    event.has_secret |= text.has_secret;
+    event.text = text.text;
+    event.cue = fit_to_keep(event.cue, secrets).text;
+    event
 }
 
 fn n_turns(path: &Path) -> u64 {

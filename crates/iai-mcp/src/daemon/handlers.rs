@@ -84,7 +84,6 @@ pub(crate) fn answer(
             reply(engine.show(&given.text("id")?, start))
         }
         "session_turns" => session_turns(engine, &given),
-        "turns_store" => turns::store(engine, parameters, now),
         "turns_check" => turns::check(engine, parameters, now),
         "embedding_hurry" => {
             engine.hurry_embedding();
@@ -192,7 +191,7 @@ fn contradict(
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let (id, new_fact) = (given.text("id")?, given.text("new_fact")?);
-    let new_fact = fit_to_keep(new_fact, secrets);
+    let new_fact = fit_to_keep(new_fact, secrets).text;
     reply(engine.contradict(&id, &new_fact, &session(given)?, now))
 }
 
@@ -203,8 +202,8 @@ fn capture(
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let ask = CaptureAsk {
-        text: fit_to_keep(given.text("text")?, secrets),
-        cue: given.optional_text("cue")?.map(|cue| fit_to_keep(cue, secrets)),
+        text: fit_to_keep(given.text("text")?, secrets).text,
+        cue: given.optional_text("cue")?.map(|cue| fit_to_keep(cue, secrets).text),
         tier: given.parsed("tier", Tier::Episodic)?,
         role: given.parsed("role", Role::User)?,
         session: session(given)?,

@@ -66,6 +66,10 @@ pub(super) enum Action {
     Leave(Leave),
 }
 
+/// A hook whose file appears still has to sync the folder, and tells us twice: by the file and by
+/// a nudge. Draining at once would make it wait for our own sync.
+const SETTLE: Duration = Duration::from_millis(20);
+
 /// The drain runs once at a time; what arrives meanwhile makes it run once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Drain {
@@ -123,13 +127,13 @@ impl Lifecycle {
             }
             Event::SpoolChanged => {
                 self.active_at = now;
-                self.ask_drain()
+                self.plan_drain(now)
             }
             Event::Drained { n_pending, look_again_in } => {
                 self.n_pending = n_pending;
                 let is_asked_again = self.drain == Drain::Running { is_asked_again: true };
                 self.drain = Drain::Resting { next_at: look_again_in.map(|wait| now + wait) };
-                if is_asked_again { self.ask_drain() } else { None }
+                if is_asked_again { self.plan_drain(now) } else { None }
             }
             Event::Timer => self.on_timer(now),
         };
@@ -162,6 +166,19 @@ impl Lifecycle {
         match self.drain {
             Drain::Resting { next_at: Some(at) } if at <= now => self.ask_drain(),
             Drain::Resting { .. } | Drain::Running { .. } => None,
+        }
+    }
+
+    /// Has the spool drained in a moment, together with what else arrives by then.
+    fn plan_drain(&mut self, now: Instant) -> Option<Action> {
+        match (self.phase, self.drain) {
+            (Phase::Ready, Drain::Resting { next_at }) if next_at.is_none_or(|at| now < at) => {
+                let soon = now + SETTLE;
+                let next_at = next_at.map_or(soon, |at| at.min(soon));
+                self.drain = Drain::Resting { next_at: Some(next_at) };
+                None
+            }
+            _ => self.ask_drain(),
         }
     }
 
@@ -226,9 +243,23 @@ mod tests {
             (1, Event::SpoolChanged),
             (1, Event::SpoolChanged),
             (2, DRAINED),
-            (3, DRAINED),
+            (3, Event::Timer),
+            (4, DRAINED),
         ];
         check(&events, &[Action::StartDrain, Action::StartDrain]);
+    }
+
+    #[test]
+    fn what_arrives_together_is_drained_together_and_never_put_off() {
+        let opened = [(0, Event::StoreOpened), (1, DRAINED), (2, Event::SpoolChanged)];
+        let (life, actions) = play(&opened);
+        assert_eq!(actions, [Action::StartDrain]);
+        let (at, moment) = (life.wake_at().unwrap(), Duration::from_millis(1));
+        let (life, action) = life.step(Event::SpoolChanged, at - moment);
+        assert_eq!((life.wake_at(), action), (Some(at), None), "the first one counts");
+        for event in [Event::Timer, Event::SpoolChanged] {
+            assert_eq!(life.clone().step(event, at).1, Some(Action::StartDrain), "{event:?}");
+        }
     }
 
     #[test]

@@ -154,8 +154,7 @@ fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Res
     }
     let key = OpeningKey::from_bytes(&engine.spool_secret()?)?;
     let engine = Arc::new(engine);
-    let drainer =
-        Drainer::new(Arc::clone(&engine), settings.home.spool(), key, Arc::clone(is_stopping));
+    let drainer = Drainer::new(Arc::clone(&engine), settings.clone(), key, Arc::clone(is_stopping));
     engine.record_event(
         "daemon_started",
         json!({"version": env!("CARGO_PKG_VERSION")}),

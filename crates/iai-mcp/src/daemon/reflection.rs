@@ -112,7 +112,7 @@ impl Thinking {
     fn think(&self, ask: &ReflectionAsk) -> anyhow::Result<()> {
         self.ensure_folder().context("making a folder for it")?;
         let text = self.children.run(&self.setting, &self.folder, &ask.notes)?;
-        self.engine.keep_reflection(ask, &fit_to_keep(text, &self.secrets), clock::now())?;
+        self.engine.keep_reflection(ask, &fit_to_keep(text, &self.secrets).text, clock::now())?;
         Ok(())
     }
 

@@ -46,7 +46,7 @@ pub(super) fn fix(
     let cleaning = SecretPolicy { is_off: false, ..secrets.clone() };
     let engine = &opened.engine;
     if let Some(identity) = engine.identity()? {
-        engine.set_identity(&without_secrets(&identity, &cleaning), clock::now())?;
+        engine.set_identity(&without_secrets(&identity, &cleaning).text, clock::now())?;
     }
     let ids = params.at("ids").as_array().map(Vec::as_slice).unwrap_or_default();
     if REPLACED_PER_CALL_MAX < ids.len() {
@@ -73,10 +73,10 @@ fn replacement(
     cleaning: &SecretPolicy,
 ) -> Result<Option<Replacement>, Failure> {
     let Some(stored) = engine.stored_text(id)? else { return Ok(None) };
-    let text = without_secrets(&stored.text, cleaning).into_owned();
-    let cue = stored.cue.as_deref().map(|cue| without_secrets(cue, cleaning).into_owned());
+    let text = without_secrets(&stored.text, cleaning).text.into_owned();
+    let cue = stored.cue.as_deref().map(|cue| without_secrets(cue, cleaning).text.into_owned());
     let said = stored.provenance.to_string();
-    let provenance = without_secrets(&said, cleaning);
+    let provenance = without_secrets(&said, cleaning).text;
     let provenance = serde_json::from_str(&provenance).unwrap_or_else(|_| json!({}));
     let is_same = text == stored.text && cue == stored.cue && provenance == stored.provenance;
     Ok((!is_same).then_some(Replacement { id: stored.id, text, cue, provenance }))

@@ -32,7 +32,9 @@ pub(super) fn spool(
     events: SyncSender<Event>,
 ) -> notify::Result<RecommendedWatcher> {
     let mut watcher = notify::recommended_watcher(move |change: notify::Result<notify::Event>| {
-        let is_news = change.map_or(true, |change| is_arrival(change.kind));
+        let is_news = change.map_or(true, |change| {
+            is_arrival(change.kind) && change.paths.iter().any(|path| is_whole(path))
+        });
         if is_news {
             // The loop is gone only when the process is leaving.
             events.send(Event::SpoolChanged).ok();
@@ -40,6 +42,11 @@ pub(super) fn spool(
     })?;
     watcher.watch(folder, RecursiveMode::NonRecursive)?;
     Ok(watcher)
+}
+
+/// A file under its temporary name is not for us yet.
+fn is_whole(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| !name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Our own deleting must not wake us, or a drain would cause the next one.

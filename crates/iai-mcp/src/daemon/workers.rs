@@ -118,12 +118,13 @@ fn work(jobs: &Mutex<Receiver<Job>>, answer: &Answer) {
 
 #[cfg(test)]
 mod tests {
+    use iai_wire::Params;
     use serde_json::json;
 
     use super::*;
 
     fn call(method: &str) -> Call {
-        Call { id: json!(1), method: method.to_owned(), params: json!({}) }
+        Call { id: json!(1), method: method.to_owned(), params: Params::Read(json!({})) }
     }
 
     #[test]

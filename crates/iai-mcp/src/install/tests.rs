@@ -217,6 +217,9 @@ fn what_the_user_wrote_since_stays() {
             assert!(!left.contains("/b/iai-mcp") && left.ends_with("// mine\n"), "{left}");
             assert_eq!(meaning(&left), meaning(shape), "{name}: {shape:?} became {left:?}");
         }
+        let names = machine.snapshot().into_iter().map(|(name, ..)| name);
+        let n_backups = names.filter(|name| name.contains("iai-mcp-backup-")).count();
+        assert_eq!(n_backups, EVERY.len(), "one of each: what it was a moment ago");
     }
 }
 

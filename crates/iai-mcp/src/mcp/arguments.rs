@@ -69,11 +69,24 @@ impl Arguments {
         default: i64,
         range: RangeInclusive<i64>,
     ) -> Result<i64, Refusal> {
-        let expected = format!("an integer from {} to {}", range.start(), range.end());
+        let expected = match (*range.start(), *range.end()) {
+            (start, i64::MAX) => format!("an integer of at least {start}"),
+            (start, end) => format!("an integer from {start} to {end}"),
+        };
         let given = self.optional(name, &expected, |value| {
             as_integer(value).filter(|number| range.contains(number))
         })?;
         Ok(given.unwrap_or(default))
+    }
+
+    /// Reads a count of which more than there may be means as many as there may be.
+    pub(super) fn count_up_to(
+        &mut self,
+        name: &'static str,
+        default: i64,
+        max: i64,
+    ) -> Result<i64, Refusal> {
+        Ok(self.integer(name, default, 1..=i64::MAX)?.min(max))
     }
 
     pub(super) fn number(

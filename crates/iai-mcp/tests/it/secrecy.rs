@@ -114,6 +114,76 @@ fn a_secret_is_a_mark_before_anything_touches_the_disk() {
     assert!(!listed.to_string().contains(body) && !listed.to_string().contains(password));
 }
 
+/// Writes a session of turns with secrets in them, as Claude Code or as Codex does it: with a name
+/// for each turn, and without.
+fn write_secret_sessions(sandbox: &Sandbox) {
+    let body = "q7Rk2ZpT9xWv4LmB8nCd1YhF6sGj3KaE5uQe";
+    let texts = [format!("push with ghp_{body}"), "no secret".to_owned(), "x".repeat(40)];
+    let claude = sandbox.path(".claude/projects/-home-dev-heron");
+    let codex = sandbox.path(".codex/sessions/2026/05/01");
+    fs::create_dir_all(&claude).unwrap();
+    fs::create_dir_all(&codex).unwrap();
+    let at = |turn: usize| format!("2026-05-01T10:00:{turn:02}Z");
+    let line = |(turn, text): (usize, &String)| {
+        let message = json!({"role": "user", "content": text});
+        json!({"type": "user", "uuid": format!("u{turn}"), "sessionId": "s", "timestamp": at(turn),
+               "cwd": "/p", "message": message})
+    };
+    let lines: Vec<String> = texts.iter().enumerate().map(|turn| line(turn).to_string()).collect();
+    fs::write(claude.join("s.jsonl"), lines.join("\n") + "\n").unwrap();
+    let meta = json!({"timestamp": at(0), "type": "session_meta",
+                      "payload": {"id": "c", "cwd": "/p", "cli_version": "0.50.0"}});
+    let line = |(turn, text): (usize, &String)| {
+        json!({"timestamp": at(turn), "type": "event_msg",
+               "payload": {"type": "user_message", "message": text}})
+    };
+    let lines = texts.iter().enumerate().map(|turn| line(turn).to_string());
+    let lines: Vec<String> = [meta.to_string()].into_iter().chain(lines).collect();
+    fs::write(codex.join("rollout-2026-05-01T10-00-00-c.jsonl"), lines.join("\n") + "\n").unwrap();
+}
+
+#[test]
+fn one_turn_is_one_memory_under_every_setting_about_secrets() {
+    let keep = r#"{"secrets": "keep"}"#;
+    let allow = r#"{"secrets_allowed": ["ghp_q7Rk2ZpT9xWv4LmB8nCd1YhF6sGj3KaE5uQe"]}"#;
+    for settings in [[keep, "{}", allow], ["{}", keep, allow], [allow, "{}", keep]] {
+        let sandbox = Sandbox::new();
+        write_secret_sessions(&sandbox);
+        let _daemon = sandbox.daemon();
+        for (n_before, setting) in settings.into_iter().enumerate() {
+            fs::write(sandbox.root().join("config.json"), setting).unwrap();
+            let told = sandbox.json(&["--json", "import"]);
+            let stored = if n_before == 0 { 6 } else { 0 };
+            assert_eq!((&told["stored"], &told["found"]), (&json!(stored), &json!(6)), "{told}");
+            let proof = sandbox.json(&["--json", "verify", "--transcripts"]);
+            assert_eq!((&proof["ok"], &proof["exact"]), (&json!(true), &json!(6)), "{proof}");
+            let n_cut = if setting == "{}" { 2 } else { 0 };
+            assert_eq!(proof["cut"], n_cut, "{setting}");
+        }
+        let hooked = sandbox.path(".claude/projects/-home-dev-heron/s.jsonl");
+        sandbox.capture("s", &hooked);
+        sandbox.settled(6);
+    }
+}
+
+#[test]
+fn what_an_earlier_version_left_in_the_spool_is_cleaned_on_the_way_in() {
+    let sandbox = Sandbox::new();
+    let body = "q7Rk2ZpT9xWv4LmB8nCd1YhF6sGj3KaE5uQe";
+    let spool = sandbox.root().join(".deferred-captures");
+    fs::create_dir_all(&spool).unwrap();
+    let header = json!({"version": 1, "deferred_at": "t", "session_id": "p", "cwd": "/p"});
+    let event = json!({"text": format!("push with ghp_{body}"), "cue": format!("ghp_{body}"),
+                       "tier": "episodic", "role": "user", "ts": "2026-01-01T00:00:00Z"});
+    fs::write(spool.join("p-1.jsonl"), format!("{header}\n{event}\n")).unwrap();
+    let _daemon = sandbox.daemon();
+    sandbox.settled(1);
+    let listed = sandbox.json(&["list", "--json"]).to_string();
+    assert!(listed.contains("push with [secret:github-token:"), "{listed}");
+    let found = sandbox.json(&["--json", "search", body]);
+    assert_eq!(found["count"], 0, "{found}");
+}
+
 /// A15: what gives orders to the assistant is kept and marked, and told to nobody unasked.
 #[test]
 fn orders_to_the_assistant_are_marked_and_stay_out_of_the_brief() {

@@ -2,6 +2,7 @@
 
 use super::catalogue::CatalogueEntry;
 use super::segment::Segment;
+use super::terms::Slots;
 use super::words::MemoryWords;
 use crate::record::memory::content_hash;
 use crate::record::{MemoryId, MemoryNumber, NewMemory};
@@ -47,11 +48,21 @@ pub struct Prepared<'a> {
 impl<'a> Prepared<'a> {
     /// Hashes a memory and reads its words.
     pub fn of(new: &'a NewMemory) -> Self {
+        Self::with(new, &mut Slots::default())
+    }
+
+    /// Hashes many memories and reads their words.
+    pub fn all(many: &'a [NewMemory]) -> Vec<Self> {
+        let mut slots = Slots::default();
+        many.iter().map(|new| Self::with(new, &mut slots)).collect()
+    }
+
+    fn with(new: &'a NewMemory, slots: &mut Slots) -> Self {
         Self {
             new,
             id: new.id(),
             content_hash: content_hash(&new.text),
-            words: MemoryWords::of(&new.text, new.cue.as_deref()),
+            words: MemoryWords::read(&new.text, new.cue.as_deref(), slots),
         }
     }
 }

@@ -20,18 +20,29 @@ struct Slot {
     taken: u32,
 }
 
+/// Slots of a table that is not used any more, for the next one.
+#[derive(Default)]
+pub(crate) struct Slots(Vec<Slot>);
+
 const SLOTS_FIRST: usize = 64;
 
 impl TermTable {
     /// Returns an empty table that need not grow for so many terms of so many bytes in all.
-    pub(crate) fn with_room(n_terms: usize, n_bytes: usize) -> Self {
+    pub(crate) fn with_room(mut slots: Slots, n_terms: usize, n_bytes: usize) -> Self {
         let n_slots = (2 * n_terms).next_power_of_two().max(SLOTS_FIRST);
+        slots.0.clear();
+        slots.0.resize(n_slots, Slot::default());
         Self {
-            slots: vec![Slot::default(); n_slots],
+            slots: slots.0,
             hashes: Vec::with_capacity(n_terms),
             ends: Vec::with_capacity(n_terms),
             bytes: Vec::with_capacity(n_bytes),
         }
+    }
+
+    /// Gives the slots away for another table. The terms stay, but none is found any more.
+    pub(crate) fn take_slots(&mut self) -> Slots {
+        Slots(std::mem::take(&mut self.slots))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -140,7 +151,7 @@ mod tests {
 
     #[test]
     fn terms_of_another_table_get_numbers_here() {
-        let mut here = TermTable::with_room(2, 8);
+        let mut here = TermTable::with_room(Slots::default(), 2, 8);
         let mut there = TermTable::default();
         for term in ["a", "b"] {
             here.intern(term.as_bytes());

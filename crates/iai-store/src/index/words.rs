@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 use super::stem::stem;
-use super::terms::TermTable;
+use super::terms::{Slots, TermTable};
 
 /// Changes with anything below that changes a term, so that older segments are made anew.
 pub(crate) const VERSION: u32 = 1;
@@ -46,6 +46,7 @@ pub(crate) enum Kind {
 /// The terms of one memory, and how often each is in it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MemoryWords {
+    /// Told one by one; none is looked for.
     pub(crate) terms: TermTable,
     /// By the number of the term; more often than this can hold makes no difference to a score.
     pub(crate) counts: Vec<u16>,
@@ -56,15 +57,22 @@ pub(crate) struct MemoryWords {
 impl MemoryWords {
     /// Reads a memory: its text, and the extra key it may have.
     pub(crate) fn of(text: &str, cue: Option<&str>) -> Self {
+        Self::read(text, cue, &mut Slots::default())
+    }
+
+    /// Reads one of many memories, with slots that each uses in its turn.
+    pub(crate) fn read(text: &str, cue: Option<&str>, slots: &mut Slots) -> Self {
         let n_terms = (text.len() / BYTES_PER_TERM).min(TERMS_EXPECTED_MAX);
+        let slots_now = std::mem::take(slots);
         let mut words = Self {
-            terms: TermTable::with_room(n_terms, n_terms * BYTES_PER_TERM),
+            terms: TermTable::with_room(slots_now, n_terms, n_terms * BYTES_PER_TERM),
             counts: Vec::with_capacity(n_terms),
             length: 0,
         };
         for part in std::iter::once(text).chain(cue) {
             each_term(part, Purpose::Storing, &mut |term, kind| words.take(term, kind));
         }
+        *slots = words.terms.take_slots();
         words
     }
 

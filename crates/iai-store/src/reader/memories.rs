@@ -1,11 +1,11 @@
 //! Finds memories: by id, by time, by session, by the letters in them.
 
-use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{OptionalExtension, Row, ToSql, named_params, params, params_from_iter};
 
 use super::{Clause, Reader, sql_limit};
 use crate::error::Result;
 use crate::record::memory::{Json, Millis};
-use crate::record::{Filter, Memory, MemoryId, MemoryNumber};
+use crate::record::{Filter, Memory, MemoryId, MemoryNumber, NewMemory};
 
 /// Returns a query for every column of the memories in `source`, which calls them `m`.
 pub(crate) fn memories_from(source: &str) -> String {
@@ -27,6 +27,44 @@ impl Reader {
             c.prepare_cached(&format!("{} WHERE m.uuid = ?", memories_from("memory m")))?
                 .query_row([id], memory_of)
                 .optional()
+        })
+    }
+
+    /// Returns the memories said at the time of a turn that stand at its place: of the same host,
+    /// role and tier, with the same name, or the same number in the same session.
+    pub fn at_place_and_time(&self, turn: &NewMemory) -> Result<Vec<Memory>> {
+        self.at_place(turn, "m.turn_at_ms", &Millis(turn.turn_at))
+    }
+
+    /// Returns the memories of a turn's session that stand at its place.
+    pub fn at_place_in_session(&self, turn: &NewMemory) -> Result<Vec<Memory>> {
+        self.at_place(turn, "s.name", &turn.session)
+    }
+
+    fn at_place(&self, turn: &NewMemory, by: &str, value: &dyn ToSql) -> Result<Vec<Memory>> {
+        // The plus keeps SQLite from going through every session of the host.
+        let sql = format!(
+            "{} WHERE {by} = :value AND +s.host = :host AND m.role = :role AND m.tier = :tier
+                AND m.turn_uuid IS :uuid
+                AND (:uuid IS NOT NULL OR (m.turn_index IS :index AND s.name = :session))
+              ORDER BY m.number",
+            memories_from("memory m")
+        );
+        self.run("looking for a turn at its place", |c| {
+            c.prepare_cached(&sql)?
+                .query_map(
+                    named_params! {
+                        ":value": value,
+                        ":host": turn.host,
+                        ":role": turn.role,
+                        ":tier": turn.tier,
+                        ":uuid": turn.turn_uuid,
+                        ":index": turn.turn_index.map(u64::cast_signed),
+                        ":session": turn.session,
+                    },
+                    memory_of,
+                )?
+                .collect()
         })
     }
 

@@ -73,6 +73,9 @@ const STAND_INS: &[&str] = &[
 /// `name = value`, `"name": "value"`, with `at` on the sign between them.
 pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
     let before = text.get(..at)?;
+    if !ends_like_a_name(before) {
+        return None;
+    }
     let name = name_before(before)?;
     // Our own marks have the shape of an assignment.
     if !is_secret_name(&name) || before.ends_with("[secret") {
@@ -197,6 +200,12 @@ fn is_reference(secret: &str) -> bool {
 
 fn is_secret_name(name: &str) -> bool {
     NAMES.iter().any(|known| name.ends_with(known))
+}
+
+/// Nearly every colon is behind another word; these are the last letters of [`NAMES`].
+fn ends_like_a_name(text: &str) -> bool {
+    let last = text.bytes().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`'));
+    last.is_some_and(|last| matches!(last.to_ascii_lowercase(), b'd' | b'e' | b'n' | b't' | b'y'))
 }
 
 /// Returns the name that ends here, in lower case and without the signs that join its words.

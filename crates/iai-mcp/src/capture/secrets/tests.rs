@@ -23,7 +23,7 @@ fn hex(n: usize) -> String {
 }
 
 fn clean(text: &str) -> String {
-    without_secrets(text, &SecretPolicy::default()).into_owned()
+    all_marked(text).into_owned()
 }
 
 /// The secret is gone, its mark is there, and so is everything around it.
@@ -145,10 +145,32 @@ fn what_is_allowed_stays_and_the_switch_turns_it_off() {
     let mark = clean(&secret);
     for allowed in [secret.clone(), mark] {
         let policy = SecretPolicy { is_off: false, allowed: vec![allowed] };
-        assert_eq!(without_secrets(&secret, &policy), secret);
+        assert_eq!(without_secrets(&secret, &policy).text, secret);
     }
     let off = SecretPolicy { is_off: true, allowed: Vec::new() };
-    assert_eq!(without_secrets(&secret, &off), secret);
+    assert_eq!(without_secrets(&secret, &off).text, secret);
+}
+
+#[test]
+fn a_text_is_known_again_however_its_secrets_were_kept() {
+    let (token, password) = (format!("ghp_{}", plain(36)), "Tr0ub4dor&3x");
+    let text = format!(
+        "export GH={token}; the password is {password}\ncurl -u me:{password} \
+         https://me:{password}@host/x -H \"Authorization: Bearer {token}\" pwd='{password}'"
+    );
+    let known_by = clean(&text);
+    assert!(!known_by.contains(&token) && !known_by.contains(password), "{known_by}");
+    for policy in [
+        SecretPolicy { is_off: true, allowed: Vec::new() },
+        SecretPolicy { is_off: false, allowed: vec![token] },
+        SecretPolicy { is_off: false, allowed: vec![password.to_owned()] },
+        SecretPolicy::default(),
+    ] {
+        let kept = without_secrets(&text, &policy);
+        assert!(kept.has_secret);
+        assert_eq!(clean(&kept.text), known_by, "{policy:?}");
+    }
+    assert!(!without_secrets("no secret", &SecretPolicy::default()).has_secret);
 }
 
 #[test]

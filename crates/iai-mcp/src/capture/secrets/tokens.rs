@@ -16,7 +16,7 @@ pub(super) enum Letters {
 }
 
 impl Letters {
-    pub(super) fn has(self, byte: u8) -> bool {
+    pub(super) const fn has(self, byte: u8) -> bool {
         match self {
             Self::Plain => byte.is_ascii_alphanumeric(),
             Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),

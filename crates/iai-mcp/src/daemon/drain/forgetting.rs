@@ -9,8 +9,8 @@ use anyhow::Context as _;
 use iai_memory::{ForgetAsk, NewMemory};
 use iai_wire::{SpoolEvent, SpoolHeader, SpoolItem, SpoolReader};
 
-use super::turns::Append;
-use super::{Drainer, empty_batch, remove_drained};
+use super::turns::{Append, Gathered};
+use super::{Drainer, remove_drained};
 use crate::capture::{Delivery, deliver};
 use crate::clock;
 use crate::home::Home;
@@ -74,9 +74,9 @@ impl Drainer {
                     kept.push(Kept { header, events: Vec::new() });
                 }
                 SpoolItem::Event(event) => {
-                    let mut batch = empty_batch("");
-                    append.take((*event).clone(), &mut batch, clock::now());
-                    if batch.turns.iter().any(|turn| ask.means(turn)) {
+                    let mut gathered = Gathered::new("");
+                    append.take((*event).clone(), &mut gathered, clock::now());
+                    if gathered.batch.turns.iter().any(|turn| ask.means(turn)) {
                         n_forgotten += 1;
                     } else if let Some(kept) = kept.last_mut() {
                         kept.events.push(*event);

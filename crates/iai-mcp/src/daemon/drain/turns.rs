@@ -1,16 +1,49 @@
-//! From a spool line to a turn: fills in what older writers left out.
+//! From a spool line to a turn: fills in what older writers left out, and knows a turn again whose
+//! secrets were kept otherwise.
 
 use std::str::FromStr as _;
 
-use iai_memory::{BadLine, NewMemory, Role, SpoolBatch, Tier};
+use iai_memory::{BadLine, MemoryEngine, MemoryError, NewMemory, Role, SpoolBatch, Tier};
 use iai_wire::{SpoolEvent, SpoolHeader};
 use jiff::Timestamp;
 use serde_json::Value;
+
+use crate::capture::all_marked;
 
 /// The host name of turns whose writer did not say.
 const UNKNOWN_HOST: &str = "unknown";
 /// The host name of explicit captures, which are the same memory when their words are.
 const TOOL_HOST: &str = "mcp";
+
+/// Turns that were understood, on their way to the store.
+pub(in crate::daemon) struct Gathered {
+    pub(in crate::daemon) batch: SpoolBatch,
+    /// Places of the turns in which secrets stood.
+    with_secrets: Vec<usize>,
+}
+
+impl Gathered {
+    pub(in crate::daemon) fn new(file: &str) -> Self {
+        let (file, turns, bad_lines) = (file.to_owned(), Vec::new(), Vec::new());
+        let batch = SpoolBatch { file, turns, bad_lines, is_last: false };
+        Self { batch, with_secrets: Vec::new() }
+    }
+
+    /// Returns the batch, in which a turn has the words it is stored with, where it is stored with
+    /// secrets kept or marked otherwise: one turn is one memory under every setting.
+    pub(in crate::daemon) fn recognised(
+        mut self,
+        engine: &MemoryEngine,
+    ) -> Result<SpoolBatch, MemoryError> {
+        for place in self.with_secrets {
+            let Some(turn) = self.batch.turns.get_mut(place) else { continue };
+            if let Some(words) = engine.words_stored(turn, all_marked)? {
+                turn.text = words;
+            }
+        }
+        Ok(self.batch)
+    }
+}
 
 /// The append a line belongs to.
 #[derive(Default)]
@@ -28,15 +61,19 @@ impl Append {
     pub(in crate::daemon) fn take(
         &mut self,
         event: SpoolEvent,
-        batch: &mut SpoolBatch,
+        gathered: &mut Gathered,
         now: Timestamp,
     ) {
+        let Gathered { batch, with_secrets } = gathered;
         self.n_events += 1;
         if event.text.chars().all(char::is_whitespace) {
             return;
         }
         match kind_of(&event) {
-            Ok(kind) => batch.turns.push(self.understand(event, kind, now)),
+            Ok(kind) => {
+                with_secrets.extend(event.has_secret.then_some(batch.turns.len()));
+                batch.turns.push(self.understand(event, kind, now));
+            }
             Err(reason) => {
                 let evidence = serde_json::to_vec(&event).unwrap_or_default();
                 let n_bytes = evidence.len() as u64;
@@ -120,15 +157,6 @@ fn parse_time(text: &str) -> Option<Timestamp> {
 mod tests {
     use super::*;
 
-    fn batch() -> SpoolBatch {
-        SpoolBatch {
-            file: "f".to_owned(),
-            turns: Vec::new(),
-            bad_lines: Vec::new(),
-            is_last: false,
-        }
-    }
-
     fn event(text: &str, role: &str) -> SpoolEvent {
         SpoolEvent { text: text.to_owned(), role: role.to_owned(), ..SpoolEvent::default() }
     }
@@ -145,15 +173,15 @@ mod tests {
     fn the_turns_own_time_and_place_win() {
         let header = SpoolHeader::new("s", "/header", "2026-01-01T00:00:00Z");
         let mut append = Append::begin(header);
-        let mut batch = batch();
+        let mut gathered = Gathered::new("f");
         let turn = SpoolEvent {
             turn_ts: Some("2025-05-05T05:05:05Z".to_owned()),
             ts: "2026-01-02T00:00:00Z".to_owned(),
             index: Some(4),
             ..event("x", "assistant")
         };
-        append.take(turn, &mut batch, Timestamp::UNIX_EPOCH);
-        let turn = &batch.turns[0];
+        append.take(turn, &mut gathered, Timestamp::UNIX_EPOCH);
+        let turn = &gathered.batch.turns[0];
         assert_eq!(turn.turn_at.to_string(), "2025-05-05T05:05:05Z");
         assert_eq!(turn.captured_at.to_string(), "2026-01-02T00:00:00Z");
         assert_eq!((turn.session.as_str(), turn.turn_index), ("s", Some(4)));
@@ -164,10 +192,11 @@ mod tests {
     #[test]
     fn what_cannot_be_a_turn_is_set_aside_with_a_reason() {
         let mut append = Append::default();
-        let mut batch = batch();
-        append.take(event("x", "wizard"), &mut batch, Timestamp::UNIX_EPOCH);
-        append.take(event("  ", "user"), &mut batch, Timestamp::UNIX_EPOCH);
-        append.take(event("kept", "user"), &mut batch, Timestamp::UNIX_EPOCH);
+        let mut gathered = Gathered::new("f");
+        append.take(event("x", "wizard"), &mut gathered, Timestamp::UNIX_EPOCH);
+        append.take(event("  ", "user"), &mut gathered, Timestamp::UNIX_EPOCH);
+        append.take(event("kept", "user"), &mut gathered, Timestamp::UNIX_EPOCH);
+        let batch = gathered.batch;
         assert_eq!((batch.turns.len(), batch.bad_lines.len()), (1, 1));
         assert!(batch.bad_lines[0].reason.contains("wizard"));
     }

@@ -29,7 +29,7 @@ pub(super) fn set_identity(
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let text = given.optional_text("text")?.unwrap_or_default();
-    engine.set_identity(&fit_to_keep(text, secrets), now)?;
+    engine.set_identity(&fit_to_keep(text, secrets).text, now)?;
     identity(engine)
 }
 

@@ -1,19 +1,25 @@
 //! Turns that come over the socket instead of the spool: stored, or only looked for.
 
-use iai_memory::{MemoryEngine, NewMemory, SpoolBatch};
+use std::fmt::Display;
+
+use iai_memory::{MemoryEngine, NewMemory};
 use iai_wire::{SpoolEvent, SpoolHeader, code};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Failure;
-use crate::daemon::drain::turns::Append;
+use crate::daemon::drain::turns::{Append, Gathered};
 use crate::fields::Fields as _;
 
 /// What a client sends: turns of several sessions, or of one.
+#[derive(Deserialize)]
 struct Sent {
-    appends: Vec<SentAppend>,
+    appends: Option<Vec<SentAppend>>,
+    header: Option<SpoolHeader>,
+    events: Option<Vec<SpoolEvent>>,
     /// Whether to say under which ids the turns are stored.
+    #[serde(default)]
     tell_ids: bool,
 }
 
@@ -23,15 +29,34 @@ struct SentAppend {
     events: Vec<SpoolEvent>,
 }
 
-/// Stores a batch; says which turns could not be, and why.
-pub(super) fn store(
+impl Sent {
+    fn appends(self) -> Result<Vec<SentAppend>, Failure> {
+        match (self.appends, self.header, self.events) {
+            (Some(appends), ..) => Ok(appends),
+            (None, Some(header), Some(events)) => Ok(vec![SentAppend { header, events }]),
+            (None, ..) => Err(no_batch("`appends`, or `header` and `events`, are missing")),
+        }
+    }
+}
+
+/// Answers a call whose turns were not read yet.
+pub(in crate::daemon) fn answer(
     engine: &MemoryEngine,
-    params: &Value,
+    method: &str,
+    turns: &str,
     now: Timestamp,
 ) -> Result<Value, Failure> {
-    let sent = read(params)?;
+    let sent = serde_json::from_str(turns).map_err(no_batch)?;
+    match method {
+        "turns_store" => store(engine, sent, now),
+        _ => check_sent(engine, sent, now),
+    }
+}
+
+/// Stores a batch; says which turns could not be, and why.
+fn store(engine: &MemoryEngine, sent: Sent, now: Timestamp) -> Result<Value, Failure> {
     let tell_ids = sent.tell_ids;
-    let batch = understand(sent, now);
+    let batch = understand(sent.appends()?, now).recognised(engine)?;
     let ingested = engine.store_turns(&batch.turns, now)?;
     let reasons: Vec<&String> = batch.bad_lines.iter().map(|bad| &bad.reason).collect();
     let places: Vec<u64> = batch.bad_lines.iter().map(|bad| bad.line).collect();
@@ -55,7 +80,11 @@ pub(super) fn check(
     params: &Value,
     now: Timestamp,
 ) -> Result<Value, Failure> {
-    let batch = understand(read(params)?, now);
+    check_sent(engine, Sent::deserialize(params).map_err(no_batch)?, now)
+}
+
+fn check_sent(engine: &MemoryEngine, sent: Sent, now: Timestamp) -> Result<Value, Failure> {
+    let batch = understand(sent.appends()?, now).recognised(engine)?;
     let found = engine.missing_turns(&batch.turns)?;
     let n_set_aside = batch.bad_lines.len();
     let n_forgotten = found.n_forgotten;
@@ -74,39 +103,28 @@ pub(in crate::daemon) fn preview(turns: &[NewMemory]) -> Value {
 const PREVIEW_TURNS_MAX: usize = 200;
 const PREVIEW_CHARS_MAX: usize = 400;
 
-fn read(params: &Value) -> Result<Sent, Failure> {
-    let appends = match params.at("appends") {
-        Value::Null => SentAppend::deserialize(params).map(|append| vec![append]),
-        appends => Vec::deserialize(appends),
-    };
-    let appends = appends.map_err(|error| {
-        Failure::new(code::BAD_PARAMS, format!("not a batch of turns: {error}"))
-    })?;
-    Ok(Sent { appends, tell_ids: params.at("tell_ids") == true })
+fn no_batch(why: impl Display) -> Failure {
+    Failure::new(code::BAD_PARAMS, format!("not a batch of turns: {why}"))
 }
 
 /// Fills in what was left out. A turn that cannot be one is named by its place in the message.
-fn understand(sent: Sent, now: Timestamp) -> SpoolBatch {
-    let mut batch = SpoolBatch {
-        file: String::new(),
-        turns: Vec::with_capacity(sent.appends.iter().map(|append| append.events.len()).sum()),
-        bad_lines: Vec::new(),
-        is_last: true,
-    };
+fn understand(appends: Vec<SentAppend>, now: Timestamp) -> Gathered {
+    let mut gathered = Gathered::new("");
+    gathered.batch.turns.reserve(appends.iter().map(|append| append.events.len()).sum());
     let mut n_before = 0;
-    for SentAppend { header, events } in sent.appends {
+    for SentAppend { header, events } in appends {
         let n_events = events.len() as u64;
-        let n_bad = batch.bad_lines.len();
+        let n_bad = gathered.batch.bad_lines.len();
         let mut append = Append::begin(header);
         for event in events {
-            append.take(event, &mut batch, now);
+            append.take(event, &mut gathered, now);
         }
-        for bad in batch.bad_lines.iter_mut().skip(n_bad) {
+        for bad in gathered.batch.bad_lines.iter_mut().skip(n_bad) {
             bad.line = (n_before + bad.line).saturating_sub(1);
         }
         n_before += n_events;
     }
-    batch
+    gathered
 }
 
 #[cfg(test)]
@@ -123,7 +141,8 @@ mod tests {
     /// Checks whose turns are taken, and at which places of the message others stand.
     #[track_caller]
     fn check(params: &Value, sessions: &[&str], bad_places: &[u64]) {
-        let batch = understand(read(params).unwrap(), Timestamp::UNIX_EPOCH);
+        let appends = Sent::deserialize(params).unwrap().appends().ok().unwrap();
+        let batch = understand(appends, Timestamp::UNIX_EPOCH).batch;
         let taken: Vec<&str> = batch.turns.iter().map(|turn| turn.session.as_str()).collect();
         let bad: Vec<u64> = batch.bad_lines.iter().map(|bad| bad.line).collect();
         assert_eq!((taken.as_slice(), bad.as_slice()), (sessions, bad_places));
@@ -140,7 +159,9 @@ mod tests {
     #[test]
     fn what_is_no_message_is_refused() {
         for params in [json!({}), json!({"appends": 1}), json!({"appends": [{"events": []}]})] {
-            assert_eq!(read(&params).err().map(|failure| failure.code), Some(code::BAD_PARAMS));
+            let sent = Sent::deserialize(&params).map_err(no_batch);
+            let refused = sent.and_then(Sent::appends).err();
+            assert_eq!(refused.map(|failure| failure.code), Some(code::BAD_PARAMS), "{params}");
         }
     }
 }

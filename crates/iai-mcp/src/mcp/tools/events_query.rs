@@ -45,7 +45,7 @@ fn read(arguments: &mut Arguments) -> Result<Call, Refusal> {
     let kind = kind.ok_or_else(|| missing("kind", expected))?;
     let since = arguments.time("since")?;
     let severity = arguments.choice("severity", SEVERITIES)?;
-    let limit = arguments.integer("limit", LIMIT, 1..=LIMIT_MAX)?;
+    let limit = arguments.count_up_to("limit", LIMIT, LIMIT_MAX)?;
     Ok(Call::new("events_query")
         .with("kind", kind)
         .with_given("since", since.map(|time| time.to_string()))
@@ -80,10 +80,15 @@ mod tests {
             json!({}),
             "`kind` is missing; give a kind of event such as cls_consolidation_run",
         );
-        check_refused(
+        check_call(
             &TOOL,
             json!({"kind": "k", "limit": 1001}),
-            "`limit` is the number 1001; give an integer from 1 to 1000",
+            &json!({"events_query": {"kind": "k", "limit": 1000, "session_id": "s"}}),
+        );
+        check_refused(
+            &TOOL,
+            json!({"kind": "k", "limit": 0}),
+            "`limit` is the number 0; give an integer of at least 1",
         );
         check_refused(
             &TOOL,
