@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-pub(crate) use degraded::{check_store, create_key, key_status};
+pub(crate) use degraded::{check_store, create_key, is_nobody_the_daemon, key_status};
 pub(crate) use start::{StartFailed, Started, start_daemon, stop_daemon};
 
 use crate::fields::Fields as _;

@@ -9,7 +9,6 @@
 mod creation;
 mod disputes;
 mod fixture;
-mod forgetting;
 mod keys;
 mod ledger;
 mod links;
