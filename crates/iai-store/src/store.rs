@@ -218,7 +218,7 @@ impl Store {
     }
 
     /// Returns every page of the database as it is stored, free ones too, decrypted.
-    #[cfg(feature = "raw-pages")]
+    #[cfg(any(test, feature = "raw-pages"))]
     pub fn raw_pages(&mut self) -> Result<Vec<u8>> {
         let pages = self.reader.connection.serialize("main").map(|pages| pages.to_vec());
         pages.map_err(|e| self.failed("reading every page", e))

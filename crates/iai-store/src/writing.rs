@@ -46,7 +46,7 @@ pub struct Writing<'a> {
     /// The session stored last: a batch has the same one again and again.
     last_session: RefCell<Option<(String, String, u32)>>,
     last_place: RefCell<Option<Place>>,
-    /// What was forgotten is known by this key; looked for once, `Some(None)` when there is nothing.
+    /// What was forgotten is known by this key; looked for once, `Some(None)` without any.
     mark_key: RefCell<Option<Option<MarkKey>>>,
 }
 

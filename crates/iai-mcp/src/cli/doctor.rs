@@ -1,5 +1,5 @@
-//! `doctor`: the checks that matter, each with what it means and what to do. Changes nothing, unless
-//! it is told to move aside what is surely dead.
+//! `doctor`: the checks that matter, each with what it means and what to do. Changes nothing,
+//! unless it is told to move aside what is surely dead.
 
 mod canary;
 mod checks;

@@ -27,6 +27,7 @@ use super::CallError;
 use crate::capture::{Delivery, current_folder, deliver, fit_to_keep, nudge_daemon, project_of};
 use crate::clock;
 use crate::daemon::handlers::{self, Failure};
+pub(crate) use crate::daemon::is_nobody_the_daemon;
 use crate::daemon::{key_source, store_paths};
 use crate::fields::Fields as _;
 use crate::settings::Settings;

@@ -243,11 +243,11 @@ mod tests {
         fs::create_dir_all(home.capture_state()).unwrap();
         fs::write(home.daemon_log(), "one\nabout zanzibar-s\ntwo\n").unwrap();
         let cursor = |name: &str| home.capture_state().join(name);
-        fs::write(cursor("a.json"), r#"{"memo": "/work/zanzibar-p"}"#).unwrap();
-        fs::write(cursor("b.json"), r#"{"memo": "/work/other"}"#).unwrap();
+        fs::write(cursor("a.json"), r#"{"memo": "/p/zanzibar-p"}"#).unwrap();
+        fs::write(cursor("b.json"), r#"{"memo": "/p/other"}"#).unwrap();
         let gone = GoneNames {
             sessions: vec!["zanzibar-s".to_owned(), "s".to_owned()],
-            places: vec!["/work/zanzibar-p".to_owned()],
+            places: vec!["/p/zanzibar-p".to_owned()],
         };
         erase_names(&home, &gone).unwrap();
         assert_eq!(fs::read_to_string(home.daemon_log()).unwrap(), "one\ntwo\n");

@@ -38,7 +38,7 @@ fn transcript(sandbox: &Sandbox) -> String {
         let line = json!({
             "type": role, "uuid": format!("00000000-0000-4000-8000-00000000000{n}"),
             "sessionId": format!("s-{CANARY}"), "timestamp": format!("2026-05-01T10:00:0{n}Z"),
-            "cwd": format!("/work/p-{CANARY}"), "message": {"role": role, "content": text},
+            "cwd": format!("/p/p-{CANARY}"), "message": {"role": role, "content": text},
         });
         format!("{line}\n")
     };

@@ -1,8 +1,8 @@
 //! Replaces the text of memories that hold what must not be kept.
 //!
-//! A text is written once, so that nobody edits it: the cleaned words become a memory of their own,
-//! at the same place of the same session, and the old one is forgotten, with a receipt. A transcript
-//! read again gives the cleaned words too, and finds them known.
+//! A text is written once, so that nobody edits it: the cleaned words become a memory of their
+//! own, at the same place of the same session, and the old one is forgotten, with a receipt. A
+//! transcript read again gives the cleaned words too, and finds them known.
 
 use iai_store::{
     ForgetReason, ForgetSelection, Inserted, Memory, MemoryId, MemoryNumber, NewMemory,

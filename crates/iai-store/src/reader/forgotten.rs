@@ -144,7 +144,8 @@ impl Reader {
         }
         for (table, column) in HOLDERS {
             let sql = format!(
-                "SELECT f.receipt FROM forgotten f JOIN {table} t ON t.{column} = f.memory LIMIT 100"
+                "SELECT f.receipt FROM forgotten f
+                   JOIN {table} t ON t.{column} = f.memory LIMIT 100"
             );
             self.note_found(&sql, &format!("still in {table}"), &mut report)?;
         }

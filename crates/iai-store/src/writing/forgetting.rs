@@ -187,3 +187,6 @@ impl Leaving {
         (key.of_id(self.id), key.of_turn(turn, self.turn_at_ms, &self.content_hash))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,6 @@ mod backup;
 mod creation;
 mod disputes;
 mod fixture;
-mod forgetting;
 mod keys;
 mod ledger;
 mod links;

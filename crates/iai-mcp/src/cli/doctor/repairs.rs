@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 
 use super::Check;
-use crate::daemon::is_nobody_the_daemon;
+use crate::client::is_nobody_the_daemon;
 use crate::home::{Home, ensure_private_folder};
 
 const NAME: &str = "repairs";

@@ -1,5 +1,5 @@
-//! Erases what memories on their way out left in other tables: words in topics, patterns, unanswered
-//! cues, unreadable lines and events, and names nothing has any more.
+//! Erases what memories on their way out left in other tables: words in topics, patterns,
+//! unanswered cues, unreadable lines and events, and names nothing has any more.
 
 use std::collections::BTreeSet;
 

@@ -3,13 +3,65 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use iai_store::{
-    CheckDepth, ForgetReason, ForgetSelection, Inserted, Link, LinkKind, MemoryId, MemoryNumber,
-    NewEvent, NewMemory, NewSetAside, Selected, Store, Topic,
+use crate::{
+    CheckDepth, ForgetReason, ForgetSelection, Inserted, KeySource, Link, LinkKind, MemoryId,
+    MemoryNumber, NewEvent, NewMemory, NewSetAside, Role, Selected, Store, StorePaths, Tier, Topic,
 };
+use jiff::Timestamp;
 use serde_json::json;
 
-use crate::fixture::{Home, at, insert, turn};
+struct Home {
+    _folder: tempfile::TempDir,
+    paths: StorePaths,
+}
+
+impl Home {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let paths = StorePaths {
+            folder: folder.path().to_owned(),
+            database: path("memory.db"),
+            vault: path("vault.json"),
+            key_file: path(".crypto.key"),
+            spool_public: path("spool.pub"),
+        };
+        Self { _folder: folder, paths }
+    }
+
+    fn open(&self) -> crate::Result<Store> {
+        Store::open(&self.paths, &KeySource::default(), at(0)).map(|(store, _)| store)
+    }
+}
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_760_000_000 + seconds).unwrap()
+}
+
+fn turn(session: &str, index: u64, text: &str) -> NewMemory {
+    NewMemory {
+        host: "test-host".into(),
+        session: session.into(),
+        turn_uuid: None,
+        turn_index: Some(index),
+        role: Role::User,
+        tier: Tier::Episodic,
+        project: Some("house".into()),
+        cwd: Some("/p".into()),
+        turn_at: at(i64::try_from(index).unwrap()),
+        captured_at: at(1000),
+        text: text.into(),
+        language: None,
+        tags: Vec::new(),
+        provenance: json!({}),
+        cue: None,
+        pinned: false,
+    }
+}
+
+fn insert(store: &mut Store, new: &NewMemory) -> MemoryId {
+    store.write(|w| w.insert(new, at(2000))).map(Inserted::id).unwrap()
+}
 
 /// Forgets everything a selection means, `limit` at a time, and returns the receipt.
 fn forget(store: &mut Store, selection: &ForgetSelection, limit: usize) -> u64 {
@@ -64,7 +116,7 @@ fn tell(store: &mut Store, round: u64, state: &mut u64) -> (Vec<String>, Vec<Str
         let filling = "so much else was said ".repeat(usize::try_from(draw(state) % 90).unwrap());
         let mut new = turn(&format!("{word}-s"), n, &format!("{filling} {word} {filling}"));
         new.cue = Some(format!("{word}-cue"));
-        new.project = Some(format!("/work/{word}-p"));
+        new.project = Some(format!("/p/{word}-p"));
         new.provenance = json!({"branch": format!("{word}-b")});
         insert(store, &new);
         if is_kept {
