@@ -26,7 +26,7 @@ fn parameters() -> Value {
         "kind": {"type": "string", "description": "e.g. cls_consolidation_run"},
         "since": {"type": "string", "description": "ISO 8601"},
         "severity": {"enum": SEVERITIES},
-        "limit": {"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT},
+        "limit": {"type": "integer", "minimum": 1, "default": LIMIT, "description": "up to 1000"},
     })
 }
 
