@@ -78,7 +78,7 @@ pub(super) enum Line {
     },
 }
 
-/// A memory, every field of it. The JSON in it is carried as it is written, and not read and written
+/// A memory, every field of it. The JSON in it is carried as it is written, not read and written
 /// again; that is why this line is not one of serde's tagged ones.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
