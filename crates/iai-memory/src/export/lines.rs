@@ -78,8 +78,8 @@ pub(super) enum Line {
     },
 }
 
-/// A memory, every field of it. The JSON in it is carried as it is written, and not read and
-/// written again; that is why this line is not one of serde's tagged ones.
+/// A memory, every field of it. The JSON in it is carried as it is written, not read and written
+/// again; that is why this line is not one of serde's tagged ones.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MemoryLine {
