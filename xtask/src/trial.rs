@@ -22,6 +22,8 @@ const READY_DEADLINE: Duration = Duration::from_secs(60);
 const DRAIN_DEADLINE: Duration = Duration::from_secs(120);
 const COMMAND_DEADLINE: Duration = Duration::from_mins(10);
 const POLL: Duration = Duration::from_millis(2);
+/// Forgets of one trial that are looked at.
+const RECEIPTS_MAX: u64 = 100_000;
 /// How much is told of what went wrong.
 const TOLD_MAX: usize = 20;
 
@@ -62,6 +64,7 @@ impl Trial {
         self.must_succeed(&["import"])?;
         self.wait_drained()?;
         let mut line = Line::open(&self.product.socket()).ok_or("the daemon does not listen")?;
+        self.wait_forgotten(&mut line)?;
         let mut wrong = Vec::new();
         for (name, session) in &self.sessions {
             let found = session_turns(&mut line, name)?;
@@ -102,6 +105,17 @@ impl Trial {
                 Some(0) => Ok(pending == Some(0)),
                 _ => Err(format!("turns were set aside: {status}")),
             }
+        })
+    }
+
+    /// Waits until what somebody asked to be forgotten before a kill is gone.
+    fn wait_forgotten(&self, line: &mut Line) -> Result<(), String> {
+        self.wait(DRAIN_DEADLINE, "done with forgetting", || {
+            let answer = line.call("forget_receipts", &json!({"limit": RECEIPTS_MAX}));
+            let answer = answer.map_err(|why| format!("{why:?}"))?;
+            let receipts = answer.get("receipts").and_then(Value::as_array);
+            let is_finished = |receipt: &Value| !receipt["finished_at"].is_null();
+            Ok(receipts.is_some_and(|receipts| receipts.iter().all(is_finished)))
         })
     }
 

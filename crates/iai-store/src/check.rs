@@ -46,8 +46,8 @@ pub struct CheckReport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Which rule is broken: `pages`, `cipher`, `references`, `content_hash`, `id`, `valid_to`,
-    /// `lexical_index`, `vectors`, `vector_codes`, `pins`, `attributes`, `formality`, `topics`
-    /// or `set_aside`.
+    /// `lexical_index`, `vectors`, `vector_codes`, `pins`, `attributes`, `formality`, `topics`,
+    /// `set_aside` or `forgotten`.
     pub name: &'static str,
     /// Where, and what was found.
     pub detail: String,
@@ -78,7 +78,8 @@ impl CheckReport {
 }
 
 impl Reader {
-    /// Checks pages, references, hashes, ids, validity and the indexes.
+    /// Checks pages, references, hashes, ids, validity, the indexes, and that what was forgotten
+    /// is gone.
     pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
         let mut report = CheckReport::default();
         let pages = match depth {
@@ -95,6 +96,9 @@ impl Reader {
         self.look(&mut report, "valid_to", wrongly_valid)?;
         self.look(&mut report, "lexical_index", |c| audit::compare(c, step_of(c, depth)?))?;
         self.check_vectors(depth, &mut report)?;
+        for problem in self.check_forgotten()?.problems {
+            report.note(problem.name, problem.detail);
+        }
         let checked = self.check_memories(depth, &mut report);
         report.note_corrupt("pages", checked)?;
         Ok(report)

@@ -147,6 +147,20 @@ pub(crate) fn is_quiet(method: &str) -> bool {
     method == "memory_consolidate"
 }
 
+/// Tells whether whoever calls a method may wait for seconds, by its nature.
+pub(crate) fn may_take_long(method: &str) -> bool {
+    matches!(
+        method,
+        "memory_consolidate"
+            | "memory_forget"
+            | "memory_forget_asked"
+            | "forget_status"
+            | "secrets_scan"
+            | "secrets_fix"
+            | "reflection_run"
+    )
+}
+
 /// Returns how many memories an answered call added. A correction sent twice counts twice until the
 /// next start; every other call says what it did.
 pub(crate) fn n_stored_by(method: &str, answer: &Value) -> u64 {

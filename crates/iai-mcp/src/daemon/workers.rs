@@ -15,8 +15,8 @@ use super::handlers::{self, Failure};
 const READERS: usize = 3;
 /// One writes; another reads what was sent meanwhile.
 const WRITERS: usize = 2;
-/// Those who wait for quiet work wait for seconds.
-const PATIENT: usize = 1;
+/// Those who wait for work over the whole store wait for seconds.
+const PATIENT: usize = 2;
 /// Calls that wait in one queue; one more is told that the daemon is busy.
 const QUEUE_MAX: usize = 256;
 /// After this the caller gets an answer, whatever the worker is doing.
@@ -50,7 +50,7 @@ impl Workers {
 
     fn queue(&self, method: &str) -> &SyncSender<Job> {
         match method {
-            _ if handlers::is_quiet(method) => &self.waiting,
+            _ if handlers::may_take_long(method) => &self.waiting,
             _ if handlers::is_write(method) => &self.writing,
             _ => &self.reading,
         }
@@ -173,7 +173,7 @@ mod tests {
         });
         let workers = Workers::start(&answer).unwrap();
         let soon = Duration::from_millis(1);
-        for _ in 0..2 * WRITERS {
+        for _ in 0..WRITERS + PATIENT {
             workers.answer(call("memory_capture"), soon);
             workers.answer(call("memory_consolidate"), soon);
         }
