@@ -28,7 +28,7 @@ fn fill(sandbox: &Sandbox) {
     for (method, params) in [
         ("memory_contradict", json!({"id": ids[0], "new_fact": "it opens at eleven"})),
         ("memory_reinforce", json!({"ids": [ids[1], ids[2]], "session_id": "s"})),
-        ("memory_pin", json!({"id": ids[2], "everywhere": true})),
+        ("memory_pin", json!({"id": ids[2], "everywhere": true, "untrusted_too": true})),
         ("identity_set", json!({"text": "I keep a harbour"})),
         ("profile_set", json!({"knob": "literal_preservation", "value": "loose"})),
     ] {
