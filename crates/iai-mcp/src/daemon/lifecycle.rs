@@ -67,14 +67,37 @@ pub(super) enum Action {
 }
 
 /// A hook whose file appears still has to sync the folder, and tells us twice: by the file and by
-/// a nudge. Draining at once would make it wait for our own sync.
-const SETTLE: Duration = Duration::from_millis(20);
+/// a nudge. Draining at once would make it wait for our own sync, and so would the next hook of a
+/// host that runs many: a drain waits until nothing came for this long …
+const SETTLE: Duration = Duration::from_millis(30);
+/// … but no longer than this.
+const GATHER_MAX: Duration = Duration::from_millis(500);
 
 /// The drain runs once at a time; what arrives meanwhile makes it run once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Drain {
-    Resting { next_at: Option<Instant> },
-    Running { is_asked_again: bool },
+    Resting {
+        next_at: Option<Instant>,
+    },
+    /// Something came, and more may.
+    Gathering {
+        since: Instant,
+        last_at: Instant,
+    },
+    Running {
+        is_asked_again: bool,
+    },
+}
+
+impl Drain {
+    /// Returns when it has to begin; one that runs has begun.
+    fn due_at(self) -> Option<Instant> {
+        match self {
+            Self::Resting { next_at } => next_at,
+            Self::Gathering { since, last_at } => Some((last_at + SETTLE).min(since + GATHER_MAX)),
+            Self::Running { .. } => None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -142,11 +165,7 @@ impl Lifecycle {
 
     /// Returns when the loop has to look again although nothing happened.
     pub(super) fn wake_at(&self) -> Option<Instant> {
-        let drain_at = match self.drain {
-            Drain::Resting { next_at } => next_at,
-            Drain::Running { .. } => None,
-        };
-        [self.idle_at(), drain_at].into_iter().flatten().min()
+        [self.idle_at(), self.drain.due_at()].into_iter().flatten().min()
     }
 
     /// Connections and waiting turns are work; a daemon with work is not idle.
@@ -163,19 +182,19 @@ impl Lifecycle {
         if self.idle_at().is_some_and(|at| at <= now) {
             return self.leave(Leave::Idle);
         }
-        match self.drain {
-            Drain::Resting { next_at: Some(at) } if at <= now => self.ask_drain(),
-            Drain::Resting { .. } | Drain::Running { .. } => None,
-        }
+        let is_due = self.drain.due_at().is_some_and(|at| at <= now);
+        if is_due { self.ask_drain() } else { None }
     }
 
-    /// Has the spool drained in a moment, together with what else arrives by then.
+    /// Has the spool drained soon, together with what else arrives by then.
     fn plan_drain(&mut self, now: Instant) -> Option<Action> {
         match (self.phase, self.drain) {
-            (Phase::Ready, Drain::Resting { next_at }) if next_at.is_none_or(|at| now < at) => {
-                let soon = now + SETTLE;
-                let next_at = next_at.map_or(soon, |at| at.min(soon));
-                self.drain = Drain::Resting { next_at: Some(next_at) };
+            (Phase::Ready, Drain::Resting { .. }) => {
+                self.drain = Drain::Gathering { since: now, last_at: now };
+                None
+            }
+            (Phase::Ready, Drain::Gathering { since, .. }) if now < since + GATHER_MAX => {
+                self.drain = Drain::Gathering { since, last_at: now };
                 None
             }
             _ => self.ask_drain(),
@@ -184,7 +203,7 @@ impl Lifecycle {
 
     fn ask_drain(&mut self) -> Option<Action> {
         match (self.phase, self.drain) {
-            (Phase::Ready, Drain::Resting { .. }) => {
+            (Phase::Ready, Drain::Resting { .. } | Drain::Gathering { .. }) => {
                 self.drain = Drain::Running { is_asked_again: false };
                 Some(Action::StartDrain)
             }
@@ -250,15 +269,23 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_together_is_drained_together_and_never_put_off() {
+    fn what_arrives_together_is_drained_together_and_not_put_off_for_long() {
         let opened = [(0, Event::StoreOpened), (1, DRAINED), (2, Event::SpoolChanged)];
-        let (life, actions) = play(&opened);
+        let (mut life, actions) = play(&opened);
         assert_eq!(actions, [Action::StartDrain]);
-        let (at, moment) = (life.wake_at().unwrap(), Duration::from_millis(1));
-        let (life, action) = life.step(Event::SpoolChanged, at - moment);
-        assert_eq!((life.wake_at(), action), (Some(at), None), "the first one counts");
+        let first_at = life.wake_at().unwrap() - SETTLE;
+        let moment = Duration::from_millis(10);
+        let mut now = first_at;
+        while now + moment < first_at + GATHER_MAX {
+            now += moment;
+            let (next, action) = life.step(Event::SpoolChanged, now);
+            assert_eq!((next.clone().step(Event::Timer, now).1, action), (None, None));
+            life = next;
+        }
+        assert_eq!(life.wake_at(), Some(first_at + GATHER_MAX), "never later");
         for event in [Event::Timer, Event::SpoolChanged] {
-            assert_eq!(life.clone().step(event, at).1, Some(Action::StartDrain), "{event:?}");
+            let done = life.clone().step(event, first_at + GATHER_MAX).1;
+            assert_eq!(done, Some(Action::StartDrain), "{event:?}");
         }
     }
 
