@@ -20,7 +20,6 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0007_topics.sql"),
     include_str!("schema/0008_standing.sql"),
     include_str!("schema/0009_forgotten.sql"),
-    include_str!("schema/0010_reflection.sql"),
 ];
 
 /// "iai5": says that a database is ours before its tables are believed.

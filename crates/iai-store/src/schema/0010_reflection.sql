@@ -1,1 +1,0 @@
--- What reflection and tuning keep.
