@@ -4,7 +4,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use iai_store::{MemoryIndex, SharedIndex, Store};
+use iai_store::{IndexPace, MemoryIndex, SharedIndex, Store};
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -159,7 +159,11 @@ impl MemoryEngine {
     /// Stores one segment that is due; false when none is.
     pub fn tend_index(&self) -> Result<bool> {
         let _one_at_a_time = self.index.tending.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(made) = self.index.shared.make_due() else { return Ok(false) };
+        let pace = match self.index.told().bulk {
+            Bulk::None => IndexPace::Calm,
+            Bulk::Running | Bulk::Quiet => IndexPace::Hasty,
+        };
+        let Some(made) = self.index.shared.make_due(pace) else { return Ok(false) };
         self.with_writer(|store| Ok(store.keep(made)?))?;
         Ok(true)
     }
@@ -170,7 +174,11 @@ impl MemoryEngine {
         loop {
             match self.index.wait() {
                 Task::Stop => return Ok(()),
-                Task::EndBulk => self.with_writer(|store| Ok(store.end_bulk()?))?,
+                Task::EndBulk => {
+                    self.with_writer(|store| Ok(store.end_bulk()?))?;
+                    // What was left for later: it is later now.
+                    self.index.tell(Signal::Work);
+                }
                 Task::Tend => {
                     while self.index.told().signal != Signal::Stop && self.tend_index()? {}
                 }

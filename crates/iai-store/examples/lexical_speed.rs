@@ -14,8 +14,8 @@
 use std::time::Instant;
 
 use iai_store::{
-    KeySource, LexicalQuery, MemoryIndex, NewMemory, Prepared, Role, Scope, Store, StoreError,
-    StorePaths, Tier,
+    IndexPace, KeySource, LexicalQuery, MemoryIndex, NewMemory, Prepared, Role, Scope, Store,
+    StoreError, StorePaths, Tier,
 };
 use jiff::Timestamp;
 
@@ -77,7 +77,7 @@ fn fill(store: &mut Store, n_turns: usize) {
         written.map_err(|error: StoreError| error.to_string()).unwrap();
         storing_ms += cpu_ms() - begun;
         let begun = cpu_ms();
-        while let Some(made) = store.index().make_due() {
+        while let Some(made) = store.index().make_due(IndexPace::Calm) {
             store.keep(made).unwrap();
         }
         segments_ms += cpu_ms() - begun;

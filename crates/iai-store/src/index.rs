@@ -39,6 +39,18 @@ pub struct MemoryIndex {
     generation: u64,
 }
 
+/// Segments there may be before they are merged in a hurry.
+const HASTY_SEGMENTS_MAX: usize = 32;
+
+/// How much time there is for the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexPace {
+    /// Nobody waits.
+    Calm,
+    /// Many memories come in: what can wait does.
+    Hasty,
+}
+
 /// How large the index is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexSize {
@@ -147,11 +159,14 @@ impl MemoryIndex {
         }
     }
 
-    /// Says what is due, cheaply; [`Due::make`] does the work.
-    pub(crate) fn due(&self) -> Option<Due> {
+    /// Says what is due, cheaply; [`Due::make`] does the work. In a hurry, segments are merged only
+    /// where there are many.
+    pub(crate) fn due(&self, pace: IndexPace) -> Option<Due> {
+        let may_merge =
+            pace == IndexPace::Calm || HASTY_SEGMENTS_MAX < self.lexical.segments().len();
         let what = if let Some(tail) = self.lexical.to_seal() {
             Work::Seal(tail)
-        } else if let Some(run) = self.lexical.to_merge() {
+        } else if let Some(run) = may_merge.then(|| self.lexical.to_merge()).flatten() {
             Work::Merge(run)
         } else {
             let first = self.unsaved.first()?;

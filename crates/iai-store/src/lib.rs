@@ -31,7 +31,7 @@ pub use index::lexical::{LexicalHit, LexicalQuery};
 pub use index::shared::SharedIndex;
 pub use index::vectors::{DenseFound, DenseHit, Limits, VectorIndex};
 pub use index::words::contains_phrase;
-pub use index::{IndexSize, Made, MemoryIndex, Question};
+pub use index::{IndexPace, IndexSize, Made, MemoryIndex, Question};
 pub use kernels::return_free_memory;
 pub use reader::{Column, Each, Interrupter, Reader};
 pub use record::{

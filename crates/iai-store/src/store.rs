@@ -12,7 +12,7 @@ use crate::error::{Result, StoreError};
 use crate::exchange;
 use crate::files::{self, Placed, SmallFile, StorePaths};
 use crate::index::shared::SharedIndex;
-use crate::index::{Made, MemoryIndex, saved};
+use crate::index::{IndexPace, Made, MemoryIndex, saved};
 use crate::reader::{Reader, check_no_orphan};
 use crate::schema;
 use crate::vault::{KeyMade, KeySource, NewMaster, Vault};
@@ -202,7 +202,7 @@ impl Store {
         self.in_transaction("dropping the index", saved::clear)?;
         let made = self.reader.load_index()?;
         self.index.install(made);
-        while let Some(made) = self.index.make_due() {
+        while let Some(made) = self.index.make_due(IndexPace::Calm) {
             self.keep(made)?;
         }
         Ok(())

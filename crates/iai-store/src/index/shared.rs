@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
 use super::changes::Changes;
-use super::{Made, MemoryIndex};
+use super::{IndexPace, Made, MemoryIndex};
 
 /// Memories added before readers get their turn.
 const ADDED_AT_ONCE_MAX: usize = 256;
@@ -36,8 +36,8 @@ impl SharedIndex {
 
     /// Makes the next segment that is due, without holding anybody up.
     /// [`crate::Store::keep`] stores it.
-    pub fn make_due(&self) -> Option<Made> {
-        let due = self.with(MemoryIndex::due).flatten()?;
+    pub fn make_due(&self, pace: IndexPace) -> Option<Made> {
+        let due = self.with(|index| index.due(pace)).flatten()?;
         Some(due.make())
     }
 

@@ -123,7 +123,7 @@ fn a_store_in_a_folder_without_leave_to_write_is_read_as_it_is() {
 fn seal(store: &mut Store) {
     store.ensure_index().unwrap();
     store.index.freeze();
-    while let Some(made) = store.index.make_due() {
+    while let Some(made) = store.index.make_due(IndexPace::Calm) {
         store.keep(made).unwrap();
     }
 }
@@ -220,7 +220,7 @@ fn a_crash_between_commit_and_segment_loses_no_word() {
     seal(&mut store);
     insert(&mut store, 1, "a second fox").unwrap();
     store.index.freeze();
-    let made = store.index.make_due().unwrap();
+    let made = store.index.make_due(IndexPace::Calm).unwrap();
     drop((store, made));
     let mut store = open(folder.path()).unwrap();
     assert_eq!(segments(&store), [(0, 1)]);
@@ -235,7 +235,7 @@ fn work_that_is_outdated_is_not_stored() {
     insert(&mut store, 1, "a second fox").unwrap();
     store.ensure_index().unwrap();
     store.index.freeze();
-    let made = store.index.make_due().unwrap();
+    let made = store.index.make_due(IndexPace::Calm).unwrap();
     forget(&mut store, 1);
     store.keep(made).unwrap();
     assert_eq!(segments(&store), [], "it was made before");
@@ -292,7 +292,7 @@ fn a_segment_is_outdated_by_what_the_index_has_yet_to_follow() {
     insert(&mut store, 0, "a secret fox").unwrap();
     store.ensure_index().unwrap();
     store.index.freeze();
-    let made = store.index.make_due().unwrap();
+    let made = store.index.make_due(IndexPace::Calm).unwrap();
     let forgotten = store.write_ahead(|w| {
         w.remove_from_index(&[MemoryNumber::new(1)])?;
         w.read().run("forgetting", |c| c.execute("DELETE FROM memory WHERE number = 1", []))

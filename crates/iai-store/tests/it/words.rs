@@ -1,7 +1,8 @@
 //! The lexical index: finds words in any form, survives any query, can be rebuilt any day.
 
 use iai_store::{
-    CheckDepth, Filter, LexicalHit, LexicalQuery, NewMemory, Scope, Store, Tier, contains_phrase,
+    CheckDepth, Filter, IndexPace, LexicalHit, LexicalQuery, NewMemory, Scope, Store, Tier,
+    contains_phrase,
 };
 
 use crate::fixture::{Home, at, insert, turn};
@@ -239,9 +240,9 @@ fn a_full_tail_becomes_a_segment_and_nothing_is_lost_before() {
         .unwrap();
     let last = query(&["4999"], &[]);
     assert_eq!(texts(&mut store, &last, &Scope::default()), ["turn number 4999"]);
-    let made = store.index().make_due().unwrap();
+    let made = store.index().make_due(IndexPace::Calm).unwrap();
     store.keep(made).unwrap();
-    assert!(store.index().make_due().is_none());
+    assert!(store.index().make_due(IndexPace::Calm).is_none());
     let size = store.index().with(iai_store::MemoryIndex::size).unwrap();
     assert_eq!((size.n_segments, size.n_frozen), (1, 0));
     drop(store);
