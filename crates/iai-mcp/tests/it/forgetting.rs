@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Line, Mcp, Sandbox, stderr, stdout};
+use crate::support::{Line, Mcp, Sandbox, eventually, stderr, stdout};
 
 const CANARY: &str = "zanzibar-lighthouse-4711";
 
@@ -85,6 +85,7 @@ fn a_session_is_shown_first_then_gone_and_does_not_come_back() {
     assert!(!receipts.to_string().contains(CANARY));
     let mut line = Line::open(&sandbox.socket()).unwrap();
     assert_eq!(line.call("forget_check", json!({}))["result"]["ok"], true);
+    eventually("what was captured again is drained", || sandbox.spool().is_empty());
     daemon.stop();
     assert_eq!(files_with(&sandbox.root(), CANARY), Vec::<String>::new());
 }
