@@ -2,7 +2,7 @@
 //! then a nudge.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -52,7 +52,9 @@ fn remedy(error: &io::Error) -> &'static str {
 /// Writes one spool file and returns its path once its bytes and its name are on disk.
 ///
 /// Under a temporary name first, so that the daemon never reads half a file; the name is unique, so
-/// that two closings in one millisecond give two files.
+/// that two closings in one millisecond give two files. Named before it is synced, so that one
+/// commit of the disk's journal takes both and the second sync finds nothing left to do: a power
+/// cut in between leaves a torn file, whose turns were not promised and are read again.
 pub(crate) fn deliver(home: &Home, delivery: &Delivery<'_>) -> Result<PathBuf, DeliverError> {
     let folder = home.spool();
     let failed = |doing, path: &Path| {
@@ -65,15 +67,22 @@ pub(crate) fn deliver(home: &Home, delivery: &Delivery<'_>) -> Result<PathBuf, D
         .map_err(failed("naming a spool file in", &folder))?;
     let aside = folder.join(format!(".{name}.tmp"));
     let path = folder.join(name);
-    let written = write_durably(home, delivery, &aside).and_then(|()| fs::rename(&aside, &path));
-    if let Err(source) = written {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "half a spool file of our own, never renamed"
-        )]
-        fs::remove_file(&aside).ok();
-        return Err(DeliverError { doing: "writing the spool file", path, source });
-    }
+    let written = write(home, delivery, &aside).and_then(|file| {
+        fs::rename(&aside, &path)?;
+        Ok(file)
+    });
+    let file = match written {
+        Ok(file) => file,
+        Err(source) => {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "half a spool file of our own, never renamed"
+            )]
+            fs::remove_file(&aside).ok();
+            return Err(DeliverError { doing: "writing the spool file", path, source });
+        }
+    };
+    file.sync_all().map_err(failed("making durable the spool file", &path))?;
     sync_folder(&folder).map_err(failed("making durable the spool folder", &folder))?;
     Ok(path)
 }
@@ -84,7 +93,7 @@ pub(crate) fn write_for_checking(home: &Home, delivery: &Delivery<'_>) -> io::Re
     ensure_private_folder(&home.capture_state())?;
     let name = file_name("check", delivery.now)?;
     let path = home.capture_state().join(name);
-    write_durably(home, delivery, &path)?;
+    write(home, delivery, &path)?;
     Ok(path)
 }
 
@@ -93,7 +102,7 @@ pub(crate) fn nudge_daemon(home: &Home) {
     iai_wire::nudge(home.socket(), NUDGE_LIMIT);
 }
 
-fn write_durably(home: &Home, delivery: &Delivery<'_>, aside: &Path) -> io::Result<()> {
+fn write(home: &Home, delivery: &Delivery<'_>, aside: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(aside)?;
     let output = BufWriter::with_capacity(64 * 1024, file);
     let header = SpoolHeader::new(delivery.session, delivery.cwd, &delivery.now.to_string());
@@ -104,9 +113,7 @@ fn write_durably(home: &Home, delivery: &Delivery<'_>, aside: &Path) -> io::Resu
     for event in delivery.events {
         writer.push(event)?;
     }
-    let mut output = writer.finish()?;
-    output.flush()?;
-    output.get_ref().sync_all()
+    writer.finish()?.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
 /// Returns the daemon's public key; `None` only while there is no store to seal to.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 
 use serde_json::json;
 
@@ -81,6 +82,36 @@ fn a_bad_spool_line_costs_only_itself() {
     let mut mcp = Mcp::start(&sandbox);
     let events = mcp.ask("events_query", json!({"kind": "permanent_capture_failure"}));
     assert_eq!(events["events"][0]["data"]["lines"], 3);
+}
+
+/// A spool file has its name before it is synced: what a power cut leaves of it, sealed or not,
+/// must neither stay for ever nor keep its turns from being delivered again.
+#[test]
+fn a_spool_file_torn_by_a_power_cut_is_no_obstacle() {
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.transcript("t.jsonl", &[CANARY, "noted"]);
+    sandbox.capture("s", &transcript);
+    tear(&sandbox.spool().remove(0));
+    let daemon = sandbox.daemon();
+    eventually("what is torn in clear is gone", || sandbox.spool().is_empty());
+    daemon.stop();
+    sandbox.capture("s", &transcript);
+    tear(&sandbox.spool().remove(0));
+    let _daemon = sandbox.daemon();
+    eventually("what is torn and sealed is gone", || sandbox.spool().is_empty());
+    sandbox.capture("s", &transcript);
+    sandbox.settled(2);
+}
+
+/// Leaves the beginnings of a file where it was, each under a name of its own.
+fn tear(file: &Path) {
+    const PIECES: usize = 24;
+    let whole = fs::read(file).unwrap();
+    fs::remove_file(file).unwrap();
+    for piece in 0..PIECES {
+        let name = format!("s-{piece}-torn.jsonl");
+        fs::write(file.with_file_name(name), &whole[..whole.len() * piece / PIECES]).unwrap();
+    }
 }
 
 #[test]
