@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0007_topics.sql"),
     include_str!("schema/0008_standing.sql"),
     include_str!("schema/0009_forgotten.sql"),
+    include_str!("schema/0010_plain_checks.sql"),
 ];
 
 /// "iai5": says that a database is ours before its tables are believed.
@@ -127,5 +128,33 @@ mod tests {
         let digest: String =
             Sha256::digest(MIGRATIONS[0]).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(digest, "3977393d802138b3457af8e36c573a7233be945a3d8d807b30e2294d1adbddb9");
+    }
+
+    #[test]
+    fn the_busiest_tables_check_every_value_without_a_table_of_their_own() {
+        crate::connection::ensure_cipher_ready();
+        let connection = Connection::open_in_memory().unwrap();
+        migrate(&connection, Path::new("/s"), Uuid::nil(), Timestamp::UNIX_EPOCH).unwrap();
+        let inserts = [
+            "INSERT INTO memory SELECT * FROM memory WHERE false",
+            "INSERT INTO link SELECT * FROM link WHERE false",
+            "INSERT INTO attribute SELECT * FROM attribute WHERE false",
+        ];
+        for insert in inserts {
+            let mut plan = connection.prepare(&format!("EXPLAIN {insert}")).unwrap();
+            let steps = plan.query_map([], |row| row.get::<_, String>(1)).unwrap();
+            let n_tables = steps.filter(|step| step.as_deref() == Ok("OpenEphemeral")).count();
+            // One is the answer of the SELECT.
+            assert!(n_tables <= 1, "{insert}: {n_tables}");
+        }
+        let allowed = |role: &str| {
+            let insert = "INSERT INTO attribute (role, filler) VALUES (?, ?)";
+            connection.execute(insert, [role, role]).is_ok()
+        };
+        assert!(["entity", "file", "command", "tool", "lang"].into_iter().all(allowed));
+        assert!(!allowed("topic"));
+        let whole: String =
+            connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(whole, "ok");
     }
 }
