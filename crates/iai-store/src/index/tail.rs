@@ -18,9 +18,43 @@ pub(crate) struct Tail {
     lengths: Vec<u16>,
     terms: TermTable,
     /// By the number of the term: memories counted from the first, in order.
-    postings: Vec<Vec<(u32, u16)>>,
+    postings: Vec<Postings>,
     n_postings: usize,
     totals: Totals,
+}
+
+/// Where a term stands, and how often. Most terms stand in one memory only: they cost no
+/// allocation of their own.
+#[derive(Clone)]
+enum Postings {
+    One((u32, u16)),
+    Many(Vec<(u32, u16)>),
+}
+
+impl Postings {
+    fn as_slice(&self) -> &[(u32, u16)] {
+        match self {
+            Self::One(posting) => std::slice::from_ref(posting),
+            Self::Many(postings) => postings,
+        }
+    }
+
+    fn push(&mut self, posting: (u32, u16)) {
+        match self {
+            Self::One(first) => *self = Self::Many(vec![*first, posting]),
+            Self::Many(postings) => postings.push(posting),
+        }
+    }
+
+    fn remove(&mut self, local: u32) {
+        let Ok(place) = self.as_slice().binary_search_by_key(&local, |(memory, _)| *memory) else {
+            return;
+        };
+        match self {
+            Self::One(_) => *self = Self::Many(Vec::new()),
+            Self::Many(postings) => drop(postings.remove(place)),
+        }
+    }
 }
 
 impl Tail {
@@ -63,7 +97,7 @@ impl Tail {
 
     pub(crate) fn postings(&self, term: &[u8]) -> &[(u32, u16)] {
         let number = self.terms.find(term);
-        number.and_then(|number| self.postings.get(number as usize)).map_or(&[], Vec::as_slice)
+        number.and_then(|number| self.postings.get(number as usize)).map_or(&[], Postings::as_slice)
     }
 
     /// Adds a memory; its number is at or after the end of the range.
@@ -74,7 +108,7 @@ impl Tail {
         for (term_number, count) in self.terms.intern_all(&words.terms).zip(&words.counts) {
             match self.postings.get_mut(term_number as usize) {
                 Some(postings) => postings.push((local, *count)),
-                None => self.postings.push(vec![(local, *count)]),
+                None => self.postings.push(Postings::One((local, *count))),
             }
         }
         self.n_postings = self.n_postings.saturating_add(words.counts.len());
@@ -92,9 +126,7 @@ impl Tail {
         self.totals.n_memories -= u64::from(n_words > 0);
         self.totals.n_words -= u64::from(n_words);
         for postings in &mut self.postings {
-            if let Ok(place) = postings.binary_search_by_key(&local, |(memory, _)| *memory) {
-                postings.remove(place);
-            }
+            postings.remove(local);
         }
     }
 
@@ -104,7 +136,7 @@ impl Tail {
         let mut order: Vec<usize> = (0..self.terms.len()).collect();
         order.sort_unstable_by(|one, other| self.terms.term(*one).cmp(self.terms.term(*other)));
         for number in order {
-            let postings = self.postings.get(number).map_or(&[][..], Vec::as_slice);
+            let postings = self.postings.get(number).map_or(&[][..], Postings::as_slice);
             builder.add(self.terms.term(number), postings);
         }
         builder.finish()
