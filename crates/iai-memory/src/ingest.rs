@@ -105,29 +105,29 @@ impl MemoryEngine {
     /// Stores part of a spool file. When this returns, it is on disk, and the file may be deleted
     /// after its last part.
     pub fn store_batch(&self, batch: &SpoolBatch, now: Timestamp) -> Result<Ingested> {
-        let before = self.read(|reader| Ok(reader.receipt(&batch.file)?))?;
-        let prepared = Prepared::all(&batch.turns);
-        self.before_bulk(batch.turns.len())?;
+        let ingested = self.store_batches(std::slice::from_ref(batch), now)?;
+        Ok(ingested.into_iter().next().unwrap_or_default())
+    }
+
+    /// Stores parts of several spool files, all or none: one sync for a crowd of small ones.
+    /// Returns what became of each.
+    pub fn store_batches(&self, batches: &[SpoolBatch], now: Timestamp) -> Result<Vec<Ingested>> {
+        let mut prepared = Vec::new();
+        for batch in batches {
+            let before = self.read(|reader| Ok(reader.receipt(&batch.file)?))?;
+            prepared.push((batch, before, Prepared::all(&batch.turns)));
+        }
+        self.before_bulk(batches.iter().map(|batch| batch.turns.len()).sum())?;
         let ingested = self.remember(|writing| {
-            let mut ingested = insert_all(writing, prepared, now)?;
-            for bad in &batch.bad_lines {
-                ingested.set_aside += 1;
-                writing.set_aside(&NewSetAside {
-                    file: batch.file.clone(),
-                    line: bad.line,
-                    reason: format!("{} ({} bytes)", bad.reason, bad.n_bytes),
-                    bytes: bad.evidence.clone(),
-                    at: now,
-                })?;
-            }
-            writing.put_receipt(&receipt_after(batch, before.as_ref(), ingested, now))?;
-            if !batch.bad_lines.is_empty() {
-                writing.event(&bad_lines_event(batch, now))?;
-            }
-            Ok(ingested)
+            let store = |(batch, before, turns): (&SpoolBatch, Option<Receipt>, _)| {
+                store_in(writing, batch, before.as_ref(), turns, now)
+            };
+            prepared.into_iter().map(store).collect::<Result<Vec<Ingested>>>()
         })?;
-        // Links that could not be learned are no reason to deliver the turns again.
-        drop(self.note_used(&batch.turns, now));
+        for batch in batches {
+            // Links that could not be learned are no reason to deliver the turns again.
+            drop(self.note_used(&batch.turns, now));
+        }
         Ok(ingested)
     }
 
@@ -265,6 +265,31 @@ impl MemoryEngine {
         let is_asked = is_asked && distrust(&ask.text).is_none();
         Ok(is_asked && self.read(|reader| Ok(reader.n_pinned()?))? < PINS_MAX)
     }
+}
+
+fn store_in(
+    writing: &Writing<'_>,
+    batch: &SpoolBatch,
+    before: Option<&Receipt>,
+    turns: Vec<Prepared<'_>>,
+    now: Timestamp,
+) -> Result<Ingested> {
+    let mut ingested = insert_all(writing, turns, now)?;
+    for bad in &batch.bad_lines {
+        ingested.set_aside += 1;
+        writing.set_aside(&NewSetAside {
+            file: batch.file.clone(),
+            line: bad.line,
+            reason: format!("{} ({} bytes)", bad.reason, bad.n_bytes),
+            bytes: bad.evidence.clone(),
+            at: now,
+        })?;
+    }
+    writing.put_receipt(&receipt_after(batch, before, ingested, now))?;
+    if !batch.bad_lines.is_empty() {
+        writing.event(&bad_lines_event(batch, now))?;
+    }
+    Ok(ingested)
 }
 
 fn insert_all(writing: &Writing<'_>, turns: Vec<Prepared<'_>>, now: Timestamp) -> Result<Ingested> {

@@ -5,10 +5,12 @@
 
 mod files;
 mod forgetting;
+mod parts;
+mod round;
 pub(super) mod turns;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,18 +19,16 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use iai_memory::{Ingested, MemoryEngine, NewMemory};
-use iai_wire::{OpeningKey, SpoolEvent, SpoolItem, SpoolReader, count_events};
+use iai_wire::{OpeningKey, SpoolItem, SpoolReader, count_events};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::capture::{SecretPolicy, fit_to_keep};
 use crate::clock;
 use crate::settings::Settings;
 use files::Waiting;
+use parts::{Part, Parts};
+use round::Round;
 use turns::{Append, Gathered};
 
-/// Turns per transaction: enough to make one sync cheap, few enough to let requests in between.
-const BATCH_TURNS_MAX: usize = 2000;
-const BATCH_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// The first wait after a failure; it doubles up to the longest.
 const RETRY_FIRST_SECS: i64 = 60;
 const RETRY_LONGEST_SECS: i64 = 3600;
@@ -82,43 +82,17 @@ impl Drainer {
     pub(super) fn pass(&self, show: &dyn Fn(Ingested, u64)) -> io::Result<Pass> {
         let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
         let now = clock::now();
-        let mut pass = Pass::default();
-        let mut wake_at: Vec<Timestamp> = Vec::new();
         let files = files::waiting(&self.folder, now)?;
         let counts: Vec<u64> = files.iter().map(|file| n_turns(&file.path)).collect();
-        let mut n_left: u64 = counts.iter().sum();
+        let n_left = counts.iter().sum();
+        let mut round = Round::new(self, &mut put_off, now, n_left, show);
         for (file, n_in_file) in files.into_iter().zip(counts) {
-            show(Ingested::default(), pass.n_pending + n_left);
-            n_left -= n_in_file;
             if self.is_stopping.load(Ordering::Relaxed) {
                 break;
             }
-            let due_at = file.due_at.max(self.put_off_until(&put_off, &file.name));
-            if due_at.is_some_and(|due| now < due) {
-                wake_at.extend(due_at);
-                pass.count_waiting(&file);
-                continue;
-            }
-            match self.drain_file(&file.path, &file.name) {
-                Ok(Outcome::Drained(ingested)) => {
-                    pass.add(ingested);
-                    show(ingested, pass.n_pending + n_left);
-                }
-                Ok(Outcome::DrainedBefore(_)) => {}
-                Ok(Outcome::NotOurs) => pass.n_foreign += n_turns(&file.path),
-                Ok(Outcome::Stopped) => pass.count_waiting(&file),
-                Err(error) => {
-                    let until = self.put_off_file(&file.name, &error, now);
-                    put_off.insert(file.name.clone(), until);
-                    wake_at.push(until);
-                    pass.count_waiting(&file);
-                }
-            }
+            round.take(file, n_in_file);
         }
-        let soonest = wake_at.into_iter().min();
-        pass.look_again_in =
-            soonest.map(|at| at.duration_since(now).try_into().unwrap_or(Duration::from_secs(1)));
-        Ok(pass)
+        Ok(round.finish())
     }
 
     /// Drains one file by its name, for a caller that waits for the result.
@@ -160,53 +134,34 @@ impl Drainer {
     }
 
     fn drain_file(&self, path: &Path, name: &str) -> anyhow::Result<Outcome> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Outcome::DrainedBefore(self.drained_before(name)?));
-            }
-            Err(error) => return Err(error.into()),
+        let Some(mut parts) = self.open(path, name)? else {
+            return Ok(Outcome::DrainedBefore(self.drained_before(name)?));
         };
-        let mut reader =
-            SpoolReader::new(BufReader::with_capacity(64 * 1024, file), Some(&self.key));
-        let secrets = self.settings.secrets_now();
-        let mut append = Append::default();
-        let mut gathered = Gathered::new(name);
-        let mut n_bytes = 0;
         let mut total = Ingested::default();
-        let mut is_evidence_lost = false;
-        while let Some(item) = reader.next_item()? {
-            match item {
-                SpoolItem::Header(header) => append = Append::begin(header),
-                SpoolItem::Newer { .. } | SpoolItem::ForeignSeal => return Ok(Outcome::NotOurs),
-                SpoolItem::Event(event) => {
-                    n_bytes += event.text.len();
-                    append.take(fit(*event, &secrets), &mut gathered, clock::now());
-                }
-                SpoolItem::Bad { line, reason, evidence, n_bytes } => {
-                    is_evidence_lost |= evidence.len() as u64 != n_bytes;
-                    gathered.batch.bad_lines.push(turns::bad_line(line, reason, evidence, n_bytes));
-                }
+        loop {
+            let batch = match parts.next_part()? {
+                Part::Batch(gathered) => gathered.recognised(&self.engine)?,
+                Part::NotOurs => return Ok(Outcome::NotOurs),
+            };
+            sum(&mut total, self.engine.store_batch(&batch, clock::now())?);
+            if batch.is_last {
+                break;
             }
-            if BATCH_TURNS_MAX <= gathered.batch.turns.len() || BATCH_BYTES_MAX <= n_bytes {
-                let full = std::mem::replace(&mut gathered, Gathered::new(name));
-                let batch = full.recognised(&self.engine)?;
-                sum(&mut total, self.engine.store_batch(&batch, clock::now())?);
-                n_bytes = 0;
-                if self.is_stopping.load(Ordering::Relaxed) {
-                    return Ok(Outcome::Stopped);
-                }
+            if self.is_stopping.load(Ordering::Relaxed) {
+                return Ok(Outcome::Stopped);
             }
         }
-        let mut batch = gathered.recognised(&self.engine)?;
-        batch.is_last = true;
-        sum(&mut total, self.engine.store_batch(&batch, clock::now())?);
-        if is_evidence_lost {
-            keep_for_a_person(path)?;
-        } else {
-            remove_drained(path)?;
-        }
+        parts.leave(path)?;
         Ok(Outcome::Drained(total))
+    }
+
+    /// Opens a file; `None` when it is gone.
+    fn open<'a>(&'a self, path: &Path, name: &'a str) -> anyhow::Result<Option<Parts<'a>>> {
+        match File::open(path) {
+            Ok(file) => Ok(Some(Parts::new(file, name, &self.key, self.settings.secrets_now()))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// A file that is gone was drained by the other way in, a moment ago; its receipt says what
@@ -260,28 +215,6 @@ fn sum(total: &mut Ingested, part: Ingested) {
     total.forgotten += part.forgotten;
 }
 
-/// A hook makes words fit to keep before it writes them; one of an earlier version did not.
-fn fit(mut event: SpoolEvent, secrets: &SecretPolicy) -> SpoolEvent {
-    let text = fit_to_keep(event.text, secrets);
-    event.has_secret |= text.has_secret;
-    event.text = text.text;
-    event.cue = fit_to_keep(event.cue, secrets).text;
-    event
-}
-
 fn n_turns(path: &Path) -> u64 {
     File::open(path).and_then(|file| count_events(BufReader::new(file))).unwrap_or(0)
-}
-
-/// A line too large for the store cannot be set aside inside it: its file stays, under a name no
-/// drain looks at.
-fn keep_for_a_person(path: &Path) -> io::Result<()> {
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let kept = format!("{name}.permanent-failed-{}.jsonl", clock::now().as_second());
-    fs::rename(path, path.with_file_name(kept))
-}
-
-#[expect(clippy::disallowed_methods, reason = "every turn of it is committed")]
-fn remove_drained(path: &Path) -> io::Result<()> {
-    fs::remove_file(path)
 }

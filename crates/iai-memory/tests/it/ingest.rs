@@ -28,6 +28,24 @@ fn a_batch_delivered_twice_is_stored_once() {
 }
 
 #[test]
+fn files_stored_together_are_counted_and_finished_one_by_one() {
+    let home = Home::new();
+    let files = [
+        batch("a", vec![turn(0, "yes", now()), turn(1, "no", now())]),
+        batch("b", vec![turn(0, "yes", now()), turn(2, "perhaps", now())]),
+        batch("c", Vec::new()),
+    ];
+    let each = home.engine.store_batches(&files, now()).unwrap();
+    let counts: Vec<(u64, u64)> = each.iter().map(|file| (file.stored, file.known)).collect();
+    assert_eq!(counts, [(2, 0), (1, 1), (0, 0)]);
+    for file in ["a", "b", "c"] {
+        let receipt = home.engine.receipt(file).unwrap().unwrap();
+        assert_eq!(receipt.state, ReceiptState::Done, "{file}");
+    }
+    assert_eq!(home.engine.overview().unwrap().memories, 3);
+}
+
+#[test]
 fn nearly_equal_sentences_are_different_memories() {
     let home = Home::new();
     for text in ["launch on 06-01", "launch on 09-01", "must return", "must not return"] {

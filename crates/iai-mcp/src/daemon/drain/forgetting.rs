@@ -9,8 +9,9 @@ use anyhow::Context as _;
 use iai_memory::{ForgetAsk, NewMemory};
 use iai_wire::{SpoolEvent, SpoolHeader, SpoolItem, SpoolReader};
 
+use super::Drainer;
+use super::parts::remove_drained;
 use super::turns::{Append, Gathered};
-use super::{Drainer, remove_drained};
 use crate::capture::{Delivery, deliver};
 use crate::clock;
 use crate::home::Home;

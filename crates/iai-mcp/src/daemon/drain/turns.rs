@@ -43,6 +43,13 @@ impl Gathered {
         }
         Ok(self.batch)
     }
+
+    /// Returns the batch when it is the whole of a file and needs no looking up: no secret to be
+    /// recognised, no line to be set aside.
+    pub(super) fn if_whole_and_plain(self) -> Option<SpoolBatch> {
+        let is_plain = self.with_secrets.is_empty() && self.batch.bad_lines.is_empty();
+        (self.batch.is_last && is_plain).then_some(self.batch)
+    }
 }
 
 /// The append a line belongs to.
