@@ -82,7 +82,7 @@ fn serve(
     let (events, inbox) = mpsc::sync_channel(EVENTS_MAX);
     watch::signals(events.clone()).context("listening for signals")?;
     let store = Arc::new(OpenStore::default());
-    let face = Arc::new(Face::new(clock::now()));
+    let face = Arc::new(Face::new(clock::now(), settings.home.spool()));
     let answer = answerer(settings, Arc::clone(&store), Arc::clone(&face), events.clone());
     let workers = Workers::start(&answer).context("starting the workers")?;
     let desk = Desk { face: Arc::clone(&face), workers, events: events.clone() };

@@ -3,7 +3,7 @@
 //! Commit first, delete the file after: a crash between the two delivers again, and a second
 //! delivery is a no-op.
 
-mod files;
+pub(super) mod files;
 mod forgetting;
 mod parts;
 mod round;

@@ -1,6 +1,7 @@
-//! What the daemon shows of itself: the answer to `status`, kept ready so that it never waits for
-//! anything.
+//! What the daemon shows of itself: the answer to `status`, kept ready so that it waits for
+//! nothing but a look into the spool folder.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -9,12 +10,15 @@ use iai_wire::PROTOCOL_VERSION;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::drain::files::glance;
 use super::lifecycle::Phase;
 use super::models::Models;
 
 /// Shared by every thread; each lock is held for a few instructions only.
 pub(super) struct Face {
     started_at: Timestamp,
+    /// Where turns wait; looked into when somebody asks between two passes over it.
+    spool: PathBuf,
     changing: Mutex<Changing>,
     /// Memories in the store.
     stored: AtomicU64,
@@ -36,6 +40,8 @@ struct Changing {
     phase: Phase,
     drained_at: Option<Timestamp>,
     oldest_pending_at: Option<Timestamp>,
+    /// A pass is under way, and `pending` tells more than the folder.
+    is_draining: bool,
     paused: Option<Pause>,
     session: Option<String>,
 }
@@ -55,13 +61,15 @@ pub(super) enum Asked {
 }
 
 impl Face {
-    pub(super) fn new(started_at: Timestamp) -> Self {
+    pub(super) fn new(started_at: Timestamp, spool: PathBuf) -> Self {
         Self {
             started_at,
+            spool,
             changing: Mutex::new(Changing {
                 phase: Phase::Starting,
                 drained_at: None,
                 oldest_pending_at: None,
+                is_draining: false,
                 paused: None,
                 session: None,
             }),
@@ -109,6 +117,7 @@ impl Face {
     /// Shows what waits while a pass is under way.
     pub(super) fn show_pending(&self, n: u64) {
         self.pending.store(n, Ordering::Relaxed);
+        self.changing().is_draining = true;
     }
 
     pub(super) fn show_drained(
@@ -122,6 +131,7 @@ impl Face {
         self.foreign.store(foreign, Ordering::Relaxed);
         let mut changing = self.changing();
         changing.drained_at = Some(now);
+        changing.is_draining = false;
         changing.oldest_pending_at = oldest;
     }
 
@@ -155,11 +165,11 @@ impl Face {
 
     /// Builds the status reply: the founding contract's keys, then ours.
     pub(super) fn status(&self, now: Timestamp) -> Value {
+        let (pending, oldest) = self.waiting();
         let changing = self.changing();
         let phase = changing.phase.as_str();
         let uptime = now.duration_since(self.started_at).as_secs_f64();
         let stored = self.stored.load(Ordering::Acquire);
-        let pending = self.pending.load(Ordering::Relaxed);
         let failed = self.set_aside.load(Ordering::Relaxed) + self.foreign.load(Ordering::Relaxed);
         let paused_until = match changing.paused {
             Some(Pause::Until(until)) if now < until => Some(until.to_string()),
@@ -170,7 +180,6 @@ impl Face {
         let organised = self.engine.get().map(|engine| engine.organise_status());
         let OrganiseStatus { round_at, quiet_window, digest, at_step, reflection } =
             organised.unwrap_or_default();
-        let oldest = changing.oldest_pending_at.filter(|_| 0 < pending);
         json!({
             "ok": true,
             "state": phase,
@@ -205,6 +214,23 @@ impl Face {
             "embedding_model": self.models.get().and_then(|models| models.serving()),
             "embedding_pending": self.models.get().map_or(1, |models| models.n_pending()),
         })
+    }
+
+    /// How many turns wait, and since when. What arrived since the last pass counts too: the next
+    /// one may wait for more to come.
+    fn waiting(&self) -> (u64, Option<Timestamp>) {
+        let (is_draining, oldest) = {
+            let changing = self.changing();
+            (changing.is_draining, changing.oldest_pending_at)
+        };
+        let shown = (self.pending.load(Ordering::Relaxed), oldest);
+        let (pending, oldest) = match is_draining {
+            true => shown,
+            false => glance(&self.spool).map_or(shown, |(n_turns, oldest)| {
+                (n_turns.saturating_sub(self.foreign.load(Ordering::Relaxed)), oldest)
+            }),
+        };
+        (pending, oldest.filter(|_| 0 < pending))
     }
 
     fn changing(&self) -> MutexGuard<'_, Changing> {
@@ -242,7 +268,7 @@ mod tests {
     #[test]
     fn the_contracts_keys_are_there_and_the_counts_add_up() {
         let now = Timestamp::UNIX_EPOCH;
-        let face = Face::new(now);
+        let face = Face::new(now, PathBuf::from("/nowhere"));
         face.show_store(2, 0);
         face.show_drained(3, 1, Some(now), now);
         let status = face.status(now);
@@ -267,10 +293,26 @@ mod tests {
     }
 
     #[test]
+    fn what_waits_between_two_passes_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Timestamp::UNIX_EPOCH;
+        let face = Face::new(now, folder.path().to_owned());
+        face.show_drained(0, 0, None, now);
+        assert_eq!(face.status(now)["pending"], 0);
+        let lines = "{\"version\":1}\n{\"text\":\"a\"}\n{\"text\":\"b\"}\n";
+        std::fs::write(folder.path().join("s-1.jsonl"), lines).unwrap();
+        let status = face.status(now);
+        assert_eq!((&status["pending"], &status["captured"]), (&json!(2), &json!(2)));
+        assert!(status["oldest_pending_at"].is_string());
+        face.show_pending(1);
+        assert_eq!(face.status(now)["pending"], 1, "a pass knows better");
+    }
+
+    #[test]
     fn a_pause_ends_when_it_said_it_would() {
         let now = Timestamp::UNIX_EPOCH;
         let later = now + jiff::SignedDuration::from_secs(61);
-        let face = Face::new(now);
+        let face = Face::new(now, PathBuf::from("/nowhere"));
         face.pause(Some(60), now);
         assert_eq!(face.status(now)["scheduler_paused"], true);
         assert_eq!(face.status(later)["scheduler_paused"], false);

@@ -70,8 +70,9 @@ pub(super) enum Action {
 /// a nudge. Draining at once would make it wait for our own sync, and so would the next hook of a
 /// host that runs many: a drain waits until nothing came for this long …
 const SETTLE: Duration = Duration::from_millis(30);
-/// … but no longer than this.
-const GATHER_MAX: Duration = Duration::from_millis(500);
+/// … but no longer than this: its syncs are as many for a crowd as for one, so that of a crowd few
+/// have to wait for them.
+const GATHER_MAX: Duration = Duration::from_secs(2);
 
 /// The drain runs once at a time; what arrives meanwhile makes it run once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

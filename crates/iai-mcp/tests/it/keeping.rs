@@ -19,6 +19,8 @@ const TEXTS: [&str; 5] = [
 /// Fills a store with a bit of everything users care for, through the socket.
 fn fill(sandbox: &Sandbox) {
     let mut line = Line::open(&sandbox.socket()).unwrap();
+    // What quiet work writes down between two exports would make them differ.
+    line.ask(&json!({"type": "pause"}));
     let mut ids = Vec::new();
     for text in TEXTS {
         let params = json!({"text": text, "session_id": "s", "project": "/elsewhere/harbour"});

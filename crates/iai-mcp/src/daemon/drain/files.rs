@@ -14,6 +14,9 @@ const LIVE_QUIET_SECS: i64 = 120;
 /// never acknowledged, and the transcript it came from is read again.
 const HALF_WRITTEN_SECS: i64 = 600;
 
+/// A glance opens at most this many files.
+const GLANCE_FILES_MAX: usize = 512;
+
 /// A file with turns in it.
 #[derive(Debug)]
 pub(super) struct Waiting {
@@ -58,6 +61,29 @@ pub(super) fn waiting(folder: &Path, now: Timestamp) -> io::Result<Vec<Waiting>>
     }
     found.sort_by(|left, right| left.name.cmp(&right.name));
     Ok(found)
+}
+
+/// Counts the turns that wait now and says since when, without touching anything; nothing when there
+/// are too many files to look into while somebody waits for the answer.
+pub(in crate::daemon) fn glance(folder: &Path) -> Option<(u64, Option<Timestamp>)> {
+    let (mut n_waiting, mut oldest_at, mut n_files) = (0, None, 0);
+    for entry in fs::read_dir(folder).ok()? {
+        let entry = entry.ok()?;
+        let name = entry.file_name();
+        if !matches!(kind(&name.to_string_lossy()), Kind::Ready | Kind::Live) {
+            continue;
+        }
+        n_files += 1;
+        if GLANCE_FILES_MAX < n_files {
+            return None;
+        }
+        // Drained between the two looks.
+        let Ok(metadata) = fs::symlink_metadata(entry.path()) else { continue };
+        n_waiting += super::n_turns(&entry.path());
+        let written_at = Timestamp::from_second(metadata.mtime()).ok()?;
+        oldest_at = Some(oldest_at.map_or(written_at, |oldest: Timestamp| oldest.min(written_at)));
+    }
+    Some((n_waiting, oldest_at))
 }
 
 #[expect(clippy::disallowed_methods, reason = "never renamed into place, so never acknowledged")]
