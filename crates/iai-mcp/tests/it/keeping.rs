@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Line, Sandbox, stderr, stdout};
+use crate::support::{Line, Sandbox, eventually, stderr, stdout};
 
 const TEXTS: [&str; 5] = [
     "the harbour opens at nine",
@@ -19,8 +19,6 @@ const TEXTS: [&str; 5] = [
 /// Fills a store with a bit of everything users care for, through the socket.
 fn fill(sandbox: &Sandbox) {
     let mut line = Line::open(&sandbox.socket()).unwrap();
-    // What quiet work writes down between two exports would make them differ.
-    line.ask(&json!({"type": "pause"}));
     let mut ids = Vec::new();
     for text in TEXTS {
         let params = json!({"text": text, "session_id": "s", "project": "/elsewhere/harbour"});
@@ -42,6 +40,10 @@ fn fill(sandbox: &Sandbox) {
     let transcript = sandbox.transcript("t.jsonl", &turns);
     sandbox.capture("transcribed", &transcript);
     sandbox.settled(26);
+    // Written when it is quiet, and between two exports it would make them differ.
+    eventually("uses are written down", || {
+        stdout(&sandbox.run(&["export"])).contains("{\"kind\":\"use\"")
+    });
 }
 
 #[track_caller]
