@@ -13,6 +13,9 @@ use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::support::eventually;
 
+/// Nothing to a screen; no program prints it.
+const END: u8 = 0;
+
 /// What the standard output of the program is.
 pub(crate) enum Stdout {
     Terminal,
@@ -112,10 +115,13 @@ impl Pty {
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
     }
 
-    /// Waits for the end and returns the exit code.
+    /// Waits for the end, and for everything that was printed; returns the exit code.
     pub(crate) fn wait(&mut self) -> Option<i32> {
         let child = &mut self.child;
         eventually("the program ends", || child.try_wait().unwrap().is_some());
+        // What we print ourselves comes behind whatever the program did.
+        rustix::io::write(&self.terminal, &[END]).unwrap();
+        eventually("all of it is read", || self.raw.lock().unwrap().contains(&END));
         self.child.wait().unwrap().code()
     }
 
