@@ -2,6 +2,7 @@
 
 mod backup;
 mod bench;
+mod browse;
 mod capture_hooks;
 mod capture_transcript;
 mod crypto;
@@ -13,9 +14,11 @@ mod forget;
 mod identity;
 mod import;
 mod maintenance;
+mod man;
 mod memories;
 mod model;
 mod output;
+mod paper;
 mod pins;
 mod scan;
 mod session_start;
@@ -23,6 +26,7 @@ mod spool;
 mod status;
 mod transcript;
 mod verify;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,6 +38,7 @@ use crate::exit::Exit;
 use crate::mcp::{Forgetting, HostSession};
 use crate::settings::Settings;
 use output::Output;
+use paper::Colours;
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (protocol 1)");
 
@@ -63,6 +68,10 @@ enum Command {
     },
     /// List the newest memories
     List(memories::ListArguments),
+    /// Search as you type, and look around
+    Browse(browse::BrowseArguments),
+    /// Follow what is stored, as it is stored
+    Watch(watch::WatchArguments),
     /// Keep a memory in sight: sessions begin with it
     Pin(pins::PinArguments),
     /// Let a pinned memory go out of sight; it stays stored
@@ -143,6 +152,8 @@ enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+    /// Print a manual page, or write all of them
+    Man(man::ManArguments),
 }
 
 /// Parses, runs, exits. Usage errors end inside the parser with code 2.
@@ -178,7 +189,8 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
-/// Hooks exit 0 on every path, also where there is no home to write to; completions need none.
+/// Hooks exit 0 on every path, also where there is no home to write to; completions and manual
+/// pages need none.
 fn no_settings(arguments: &Arguments, error: &anyhow::Error) -> ExitCode {
     let output = Output::new(arguments.json, true);
     match &arguments.command {
@@ -186,6 +198,13 @@ fn no_settings(arguments: &Arguments, error: &anyhow::Error) -> ExitCode {
             output.completions(*shell, &mut Arguments::command());
             ExitCode::SUCCESS
         }
+        Command::Man(pages) => match man::run(pages, Arguments::command(), &output) {
+            Ok(code) => code,
+            Err(error) => {
+                output.complain(&error);
+                Exit::of(&error).into()
+            }
+        },
         Command::SessionStart { .. }
         | Command::CaptureTranscript(_)
         | Command::CaptureTurnDeferred(_) => {
@@ -208,6 +227,11 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::Show { id } => memories::show(&client(), &id, output),
         Command::List(arguments) => memories::list(&client(), &arguments, output),
         Command::BankRecall(arguments) => memories::bank_recall(&client(), &arguments, output),
+        Command::Browse(arguments) => {
+            let colours = if settings.is_colour_off { Colours::Off } else { Colours::Shown };
+            browse::run(&client(), &arguments, colours, output)
+        }
+        Command::Watch(arguments) => watch::run(&client(), &arguments, output),
         Command::Pin(arguments) => pins::pin(&client(), &arguments, output),
         Command::Unpin { id } => pins::unpin(&client(), &id, output),
         Command::Forget(arguments) => forget::run(&client(), &arguments, output),
@@ -249,6 +273,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
             output.completions(shell, &mut Arguments::command());
             Ok(ExitCode::SUCCESS)
         }
+        Command::Man(arguments) => man::run(&arguments, Arguments::command(), output),
     }
 }
 

@@ -16,8 +16,8 @@ use thiserror::Error;
 
 pub(crate) use degraded::{
     ExistingStore, ExportWanted, Extent, Vectors, back_up, check_backup, check_store, create_key,
-    export, is_nobody_the_daemon, key_status, restore, rotate_data_key, rotate_master,
-    verify_store,
+    export, is_nobody_the_daemon, key_status, matched_words, restore, rotate_data_key,
+    rotate_master, verify_store,
 };
 pub(crate) use start::{StartFailed, Started, start_daemon, stop_daemon};
 
@@ -176,6 +176,18 @@ impl CallError {
     /// Tells whether nobody listens.
     pub(crate) fn is_down(&self) -> bool {
         matches!(self, Self::Connect(ConnectError::Down { .. }))
+    }
+
+    /// Tells whether the daemon is away or busy for a moment, so that the same may work later.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Refused { code, .. } => {
+                matches!(*code, code::STARTING | code::BUSY | code::DEADLINE)
+            }
+            Self::Broken(error) => matches!(error, WireError::Closed | WireError::Io(_)),
+            Self::Connect(_) => self.is_down(),
+            Self::OtherProtocol { .. } => false,
+        }
     }
 
     /// Tells whether the request did not fit into a message.

@@ -10,6 +10,7 @@ mod launchd;
 mod lifecycle;
 mod listen;
 mod models;
+mod news;
 mod opening;
 mod organiser;
 mod reflection;

@@ -3,6 +3,7 @@
 //! No sockets, no environment, no clock of its own: the time, the paths and the keys come in as
 //! values. Everything outside this crate goes through [`MemoryEngine`].
 
+mod arrivals;
 mod attributes;
 mod bell;
 mod brief;
@@ -37,6 +38,7 @@ mod trust;
 mod uses;
 mod verify;
 
+pub use arrivals::{ArrivalsAnswer, ArrivalsAsk};
 pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};
 pub use episodes::{Episode, EpisodesAnswer, EpisodesAsk};
@@ -71,9 +73,10 @@ pub use questions::{Question, QuestionsAnswer, QuestionsAsk};
 pub use recall::{
     Certainty, CueMode, Excerpt, Hit, Neighbour, RecallAnswer, RecallAsk, StructuralAnswer,
     StructuralAsk, TemporalAnswer, TemporalAsk, TextAnswer, TextAsk, Timing, TimingUs,
+    matched_words,
 };
 pub use relate::{ContradictAnswer, ReinforceAnswer};
-pub use shelf::{MemoryView, ShelfFilter};
+pub use shelf::{BesideAnswer, MemoryView, ShelfFilter};
 pub use standing::{Consent, PinAnswer};
 pub use topology::{TopicView, Topology};
 pub use verify::VectorsCompared;

@@ -39,6 +39,7 @@ pub use reflection::{ReflectionAsk, ReflectionNext, ReflectionOccasion, Reflecti
 pub(crate) use room::OrganiseRoom;
 pub use rounds::{ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience};
 pub(crate) use summaries::OWN_HOST;
+pub(crate) use terms::is_stop_word;
 
 /// The work there is, in the order it is done. Nothing here tunes anything: the weights of recall
 /// are chosen on development sets and are the same for everybody, and the knobs are the user's to

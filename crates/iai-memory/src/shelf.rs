@@ -2,7 +2,7 @@
 //!
 //! A text may be larger than a frame on the socket, so that every view shows a part and says which.
 
-use iai_store::{Filter, Memory, MemoryId};
+use iai_store::{Catalogue, Filter, Memory, MemoryId, MemoryNumber};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -18,6 +18,9 @@ const PART_CHARS_MAX: usize = 500_000;
 const LIST_CHARS_MAX: usize = 400_000;
 /// What a list shows of one text.
 const LIST_TEXT_CHARS_MAX: usize = 20_000;
+/// Turns shown on each side of a memory, and of each no more than this.
+const BESIDE_MAX: usize = 10;
+const BESIDE_CHARS_MAX: usize = 2000;
 
 /// Which memories.
 #[derive(Debug, Clone, Default)]
@@ -66,6 +69,15 @@ pub struct MemoryView {
     pub pinned: bool,
 }
 
+/// What was said around a memory, nearest last before it and nearest first after it.
+#[derive(Debug, Serialize)]
+pub struct BesideAnswer {
+    /// The turns before it, in the order they were said.
+    pub before: Vec<MemoryView>,
+    /// The turns after it, in the order they were said.
+    pub after: Vec<MemoryView>,
+}
+
 impl MemoryEngine {
     /// Returns the memory with this id, or the one whose id begins so, from character `start` on.
     pub fn show(&self, id: &str, start: usize) -> Result<MemoryView> {
@@ -73,6 +85,31 @@ impl MemoryEngine {
         let memory = self.read(|reader| Ok(reader.memory(found)?))?;
         let memory = memory.ok_or_else(|| MemoryError::UnknownMemory { id: id.to_owned() })?;
         Ok(view(memory, start, PART_CHARS_MAX))
+    }
+
+    /// Returns the turns said right before and after a memory in its session, their beginnings.
+    pub fn beside(&self, id: &str, n_each: usize) -> Result<BesideAnswer> {
+        let found = self.find(id)?;
+        let unknown = || MemoryError::UnknownMemory { id: id.to_owned() };
+        let number = self.read(|reader| Ok(reader.number_of(found)?))?.ok_or_else(unknown)?;
+        let n_each = n_each.min(BESIDE_MAX);
+        let (mut before, after) = self.with_index(|index| {
+            let catalogue = index.catalogue();
+            let walk = |step: fn(&Catalogue, MemoryNumber) -> Option<MemoryNumber>| {
+                let steps =
+                    std::iter::successors(step(catalogue, number), |at| step(catalogue, *at));
+                steps.take(n_each).collect::<Vec<_>>()
+            };
+            (walk(Catalogue::previous), walk(Catalogue::next))
+        })?;
+        before.reverse();
+        self.read(|reader| {
+            let shown = |numbers: &[MemoryNumber]| -> Result<Vec<MemoryView>> {
+                let memories = reader.numbered(numbers)?.into_iter();
+                Ok(memories.map(|(_, memory)| view(memory, 0, BESIDE_CHARS_MAX)).collect())
+            };
+            Ok(BesideAnswer { before: shown(&before)?, after: shown(&after)? })
+        })
     }
 
     /// Returns the id that this is, or the only one that begins so.

@@ -11,6 +11,7 @@ pub(crate) mod lexical;
 pub(crate) mod saved;
 pub(crate) mod segment;
 pub(crate) mod shared;
+pub(crate) mod spans;
 mod stem;
 mod tail;
 mod terms;

@@ -29,6 +29,7 @@ pub use index::catalogue::{Catalogue, CatalogueEntry, Scope};
 pub use index::changes::Prepared;
 pub use index::lexical::{LexicalHit, LexicalQuery};
 pub use index::shared::SharedIndex;
+pub use index::spans::matched_spans;
 pub use index::vectors::{DenseFound, DenseHit, Limits, VectorIndex};
 pub use index::words::contains_phrase;
 pub use index::{IndexPace, IndexSize, Made, MemoryIndex, Question};

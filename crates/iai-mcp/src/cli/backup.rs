@@ -42,14 +42,18 @@ pub(super) fn backup(
 ) -> anyhow::Result<ExitCode> {
     let file = std::path::absolute(&arguments.file)?;
     if arguments.check {
-        let told = client::check_backup(settings, &file, arguments.key_file.as_deref())?;
+        let working = output.working("reading the backup");
+        let told = client::check_backup(settings, &file, arguments.key_file.as_deref());
+        drop(working);
+        let told = told?;
         output.show(&told, |told| checked(told, output));
         return Ok(ExitCode::SUCCESS);
     }
+    let working = output.working("copying pages");
     let told = client::back_up(settings, &file, &mut |n_done, n_pages| {
-        output.progress(&format!("{n_done} of {n_pages} pages"));
+        working.part(n_done, n_pages);
     });
-    output.end_progress();
+    drop(working);
     output.show(&told?, |told| taken(told, &file));
     Ok(ExitCode::SUCCESS)
 }
@@ -63,7 +67,10 @@ pub(super) fn restore(
         if arguments.replace { ExistingStore::MovedAside } else { ExistingStore::Refuses };
     let file = std::path::absolute(&arguments.file)?;
     let key_file = arguments.key_file.as_deref();
-    let told = client::restore(settings, &file, key_file, existing)?;
+    let working = output.working("opening the backup and checking every page of it");
+    let told = client::restore(settings, &file, key_file, existing);
+    drop(working);
+    let told = told?;
     output.show(&told, |told| {
         let mut text = format!(
             "restored {} memories of {} into {}",

@@ -75,14 +75,19 @@ fn rotate(
     let is_passphrase = before.at("vault_made_with") == "passphrase";
     let words = if is_passphrase { Some(new_passphrase(settings, output)?) } else { None };
     // The data key first: it is wrapped by the key that is still the old one.
+    let working = output.working("exchanging the key");
     let encrypted = match arguments.data_key {
-        true => client::rotate_data_key(settings)?,
+        true => {
+            working.say("encrypting every memory anew");
+            client::rotate_data_key(settings)?
+        }
         false => json!({"records": 0, "events": 0}),
     };
     let rotated = match is_running {
         true => client.call_daemon("crypto_rotate", &json!({"new_passphrase": words}))?,
         false => client::rotate_master(settings, words)?,
     };
+    drop(working);
     Ok(json!({
         "status": "rotated",
         "rotated": if arguments.data_key { "master key and data key" } else { "master key" },

@@ -65,7 +65,9 @@ pub(super) fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let repair = if arguments.apply { Repair::Applied } else { Repair::Told };
+    let working = output.working("looking at everything");
     let checks = checks::all(settings, repair);
+    drop(working);
     let count = |verdict| checks.iter().filter(|check| check.verdict == verdict).count();
     let (n_failed, n_warned) = (count(Verdict::Fail), count(Verdict::Warn));
     let report = json!({

@@ -12,11 +12,14 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::import::parse_time;
-use super::output::Output;
+use super::output::{Output, Progress};
 use crate::client::{ExportWanted, export};
 use crate::fields::Fields as _;
 use crate::home::FILE_MODE;
 use crate::settings::Settings;
+
+/// How often somebody who waits hears of it.
+const LINES_BETWEEN_WORDS: u64 = 500;
 
 const PLAIN: &str = "an export is plain text: whoever reads the file reads every memory in it";
 
@@ -65,7 +68,10 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     };
     let target = placed(target, arguments.format)?;
-    let told = export_into(&target, arguments.format, &wanted, settings)?;
+    let working = output.working("exporting");
+    let told = export_into(&target, arguments.format, &wanted, settings, &working);
+    drop(working);
+    let told = told?;
     let report = json!({
         "file": target,
         "memories": told.at("memories"),
@@ -95,6 +101,7 @@ fn export_into(
     format: Format,
     wanted: &ExportWanted,
     settings: &Settings,
+    working: &Progress,
 ) -> anyhow::Result<Value> {
     let name = target.file_name().and_then(|name| name.to_str()).unwrap_or("export");
     let aside = target.with_file_name(format!(".{name}.{:016x}.new", getrandom::u64()?));
@@ -107,7 +114,14 @@ fn export_into(
         .with_context(making)?;
     let mut file = BufWriter::new(file);
     let mut writer = Writer::new(format, |text: &str| file.write_all(text.as_bytes()));
-    let told = export(settings, wanted, &mut |line| writer.put(line));
+    let mut n_lines = 0_u64;
+    let told = export(settings, wanted, &mut |line| {
+        n_lines += 1;
+        if n_lines.is_multiple_of(LINES_BETWEEN_WORDS) {
+            working.say(&format!("exporting, {n_lines} lines so far"));
+        }
+        writer.put(line)
+    });
     let written = told.and_then(|told| {
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.sync_all().with_context(making)?;

@@ -59,13 +59,15 @@ pub(super) fn run(
         output.show(&preview, describe_preview);
         return Ok(ExitCode::SUCCESS);
     }
+    let working = output.working("forgetting");
     let mut done = client.call("memory_forget", &wishes)?;
     let waiting = done.at("waiting_forgotten").clone();
     while done.at("is_finished") != true && done.at("failed").is_null() {
-        output.progress(&format!("{} forgotten · {} left", done.at("forgotten"), done.at("left")));
+        let count = |name: &str| done.at(name).as_u64().unwrap_or(0);
+        working.part(count("forgotten"), count("forgotten") + count("left"));
         done = client.call("forget_status", &json!({"receipt": done.at("receipt")}))?;
     }
-    output.end_progress();
+    drop(working);
     done.set("waiting_forgotten", waiting);
     output.show(&done, describe_done);
     Ok(if done.at("is_finished") == true { ExitCode::SUCCESS } else { Exit::Failure.into() })

@@ -113,11 +113,13 @@ fn take_all(
     let begun = Instant::now();
     let shown_at = Mutex::new(begun);
     let n_files = sources.len();
+    let working = output.working("reading");
     let watch = |tally: &Tally| {
         let mut shown_at = shown_at.lock().unwrap_or_else(PoisonError::into_inner);
         if PROGRESS_EVERY <= shown_at.elapsed() {
             *shown_at = Instant::now();
-            output.progress(&progress(tally, n_files, begun.elapsed()));
+            working.say(&progress(tally, n_files, begun.elapsed()));
+            working.part(tally.n_files, n_files as u64);
         }
     };
     let work = Work { settings, client: &client, purpose, since, watch: &watch };
@@ -138,7 +140,7 @@ fn take_all(
         let ended = readers.into_iter().map(thread::ScopedJoinHandle::join);
         ended.map(|end| end.unwrap_or_else(|_| Err(anyhow!("a reader panicked")))).collect()
     });
-    output.end_progress();
+    drop(working);
     taken.into_iter().collect::<anyhow::Result<()>>()?;
     Ok(tally.with(std::mem::take))
 }
@@ -149,8 +151,7 @@ fn progress(tally: &Tally, n_files: usize, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64().max(0.001);
     let share = (tally.n_files as f64 / n_files.max(1) as f64).clamp(0.001, 1.0);
     format!(
-        "{} of {n_files} files · {} turns · {:.0} turns/s · about {:.0} s left",
-        tally.n_files,
+        "{} turns · {:.0} turns/s · about {:.0} s left · files",
         tally.n_found,
         tally.n_found as f64 / seconds,
         seconds / share - seconds

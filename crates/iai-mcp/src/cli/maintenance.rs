@@ -63,6 +63,7 @@ fn reflect(client: &Client, output: &Output) -> anyhow::Result<ExitCode> {
 fn sleep_cycle(client: &Client, try_resting: bool, output: &Output) -> anyhow::Result<ExitCode> {
     let begun = Instant::now();
     output.explain("Sleep cycle started.");
+    let working = output.working("waiting");
     let mut done = Done::default();
     let mut answer = Value::Null;
     for look in 0..LOOKS_MAX {
@@ -73,9 +74,11 @@ fn sleep_cycle(client: &Client, try_resting: bool, output: &Output) -> anyhow::R
         if answer.at("is_finished") == true {
             break;
         }
-        output.progress(&progress(&answer, begun.elapsed().as_secs()));
+        working.say(&step_under_way(&answer));
+        let count = |name: &str| answer.at(name).as_u64().unwrap_or(0);
+        working.part(count("n_steps_over"), count("n_steps"));
     }
-    output.end_progress();
+    drop(working);
     answer.set("steps", json!(done.0));
     answer.set("seconds", begun.elapsed().as_secs_f64());
     output.show(&answer, |answer| report(answer, &done));
@@ -99,12 +102,11 @@ impl Done {
     }
 }
 
-fn progress(answer: &Value, n_seconds: u64) -> String {
-    let (n_over, n_steps) = (answer.at("n_steps_over"), answer.at("n_steps"));
+fn step_under_way(answer: &Value) -> String {
     let step = answer.at("at_step").as_str().unwrap_or("waiting");
     let effects = answer.at("steps").at(step).as_object().into_iter().flatten();
     let effects: Vec<String> = effects.map(|(what, n)| format!("{n} {}", spaced(what))).collect();
-    format!("[{n_over}/{n_steps}] {step} … {} ({n_seconds} s)", effects.join(", "))
+    if effects.is_empty() { step.to_owned() } else { format!("{step}: {}", effects.join(", ")) }
 }
 
 fn report(answer: &Value, done: &Done) -> String {

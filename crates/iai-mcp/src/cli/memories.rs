@@ -1,4 +1,7 @@
-//! `recall`, `search`, `show`, `list`, `bank-recall`: memories on a terminal.
+//! `recall`, `search`, `show`, `list`, `bank-recall`: memories as text or JSON. What a program
+//! reads stands here; what a person sees at a terminal, in `page.rs`.
+
+pub(super) mod page;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,10 +9,11 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::output::{Output, Tone};
+use super::output::Output;
 use super::project_here;
 use crate::client::Client;
 use crate::fields::Fields as _;
+use page::Sought;
 
 const PREVIEW_CHARS: usize = 160;
 /// What a list may be asked for.
@@ -81,15 +85,9 @@ pub(super) fn recall(
     });
     let answer = client.call("memory_recall", &params)?;
     remark_degraded(&answer, output);
-    output.show(&answer, |answer| {
-        let mut parts: Vec<String> =
-            items(answer, "hits").iter().map(|hit| describe_hit(hit, output)).collect();
-        if parts.is_empty() {
-            parts.push("nothing found".to_owned());
-        }
-        let hints = items(answer, "hints").iter().filter_map(|hint| hint.at("text").as_str());
-        parts.extend(hints.map(|hint| output.tint(Tone::Careful, &format!("note: {hint}"))));
-        parts.join("\n\n")
+    output.show(&answer, |answer| match output.look() {
+        Some(look) => page::recalled(answer, &arguments.cue, &look),
+        None => describe_answer(answer),
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -101,7 +99,8 @@ pub(super) fn search(
 ) -> anyhow::Result<ExitCode> {
     let mut params = shelf_params(&arguments.list);
     params.set("text", json!(arguments.text));
-    show_list(&client.call("memory_search", &params)?, output);
+    let found = client.call("memory_search", &params)?;
+    show_list(&found, Sought::Text(&arguments.text), output);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -110,26 +109,17 @@ pub(super) fn list(
     arguments: &ListArguments,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    show_list(&client.call("memory_list", &shelf_params(arguments))?, output);
+    let found = client.call("memory_list", &shelf_params(arguments))?;
+    show_list(&found, Sought::Nothing, output);
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn show(client: &Client, id: &str, output: &Output) -> anyhow::Result<ExitCode> {
     let memory = whole_memory(client, id)?;
     remark_degraded(&memory, output);
-    output.show(&memory, |memory| {
-        let field = |name: &str| memory.at(name).as_str().unwrap_or("-").to_owned();
-        let facts = [
-            ("id", field("record_id")),
-            ("said", format!("{} by {} ({})", field("ts"), field("role"), field("host"))),
-            ("session", field("session_id")),
-            ("project", field("project")),
-            ("tier", field("tier")),
-            ("valid", format!("{} → {}", field("valid_from"), field("valid_to"))),
-        ];
-        let facts =
-            facts.map(|(name, value)| output.tint(Tone::Quiet, &format!("{name:<8} {value}")));
-        format!("{}\n\n{}", facts.join("\n"), field("literal_surface"))
+    output.show(&memory, |memory| match output.look() {
+        Some(look) => page::whole(memory, &look),
+        None => describe_whole(memory),
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -190,18 +180,34 @@ fn shelf_params(arguments: &ListArguments) -> Value {
     json!({"limit": arguments.limit, "project": project, "session": arguments.session})
 }
 
-pub(super) fn show_list(found: &Value, output: &Output) {
+/// Shows memories line by line.
+pub(super) fn show_list(found: &Value, sought: Sought<'_>, output: &Output) {
     remark_degraded(found, output);
     output.show(found, |found| {
         let memories = items(found, "memories");
         if memories.is_empty() {
             return "nothing found".to_owned();
         }
-        memories.iter().map(|memory| describe_line(memory, output)).collect::<Vec<_>>().join("\n")
+        let look = output.look();
+        let line = |memory: &Value| match &look {
+            Some(look) => page::listed(memory, sought, look),
+            None => describe_line(memory),
+        };
+        memories.iter().map(line).collect::<Vec<_>>().join("\n")
     });
 }
 
-fn describe_hit(hit: &Value, output: &Output) -> String {
+fn describe_answer(answer: &Value) -> String {
+    let mut parts: Vec<String> = items(answer, "hits").iter().map(describe_hit).collect();
+    if parts.is_empty() {
+        parts.push("nothing found".to_owned());
+    }
+    let hints = items(answer, "hints").iter().filter_map(|hint| hint.at("text").as_str());
+    parts.extend(hints.map(|hint| format!("note: {hint}")));
+    parts.join("\n\n")
+}
+
+fn describe_hit(hit: &Value) -> String {
     let field = |name: &str| hit.at(name).as_str().unwrap_or("-");
     let head = format!(
         "{} · {} · {} · {} · score {}",
@@ -212,20 +218,34 @@ fn describe_hit(hit: &Value, output: &Output) -> String {
         hit.at("score")
     );
     let reason = match hit.at("untrusted").as_str() {
-        Some(why) => output.tint(Tone::Careful, &format!("untrusted: it {why}")),
-        None => output.tint(Tone::Quiet, field("reason")),
+        Some(why) => format!("untrusted: it {why}"),
+        None => field("reason").to_owned(),
     };
-    format!("{}\n{reason}\n{}", output.tint(Tone::Good, &head), field("literal_surface"))
+    format!("{head}\n{reason}\n{}", field("literal_surface"))
 }
 
-fn describe_line(memory: &Value, output: &Output) -> String {
+fn describe_whole(memory: &Value) -> String {
+    let field = |name: &str| memory.at(name).as_str().unwrap_or("-").to_owned();
+    let facts = [
+        ("id", field("record_id")),
+        ("said", format!("{} by {} ({})", field("ts"), field("role"), field("host"))),
+        ("session", field("session_id")),
+        ("project", field("project")),
+        ("tier", field("tier")),
+        ("valid", format!("{} → {}", field("valid_from"), field("valid_to"))),
+    ];
+    let facts = facts.map(|(name, value)| format!("{name:<8} {value}"));
+    format!("{}\n\n{}", facts.join("\n"), field("literal_surface"))
+}
+
+/// One memory on one line, for a program.
+pub(super) fn describe_line(memory: &Value) -> String {
     let field = |name: &str| memory.at(name).as_str().unwrap_or("-");
     let id: String = field("record_id").chars().take(8).collect();
     let time: String = field("ts").chars().take(16).collect();
     let text = field("literal_surface").split_whitespace().collect::<Vec<_>>().join(" ");
     let preview: String = text.chars().take(PREVIEW_CHARS).collect();
-    let head = output.tint(Tone::Quiet, &format!("{id}  {time}  {:<9}", speaker(memory)));
-    format!("{head}  {preview}")
+    format!("{id}  {time}  {:<9}  {preview}", speaker(memory))
 }
 
 /// Who spoke; a sub-agent is not the assistant the user talked to.
@@ -236,11 +256,11 @@ pub(super) fn speaker(memory: &Value) -> &str {
     memory.at("role").as_str().unwrap_or("-")
 }
 
-fn items<'a>(answer: &'a Value, name: &str) -> &'a [Value] {
+pub(super) fn items<'a>(answer: &'a Value, name: &str) -> &'a [Value] {
     answer.at(name).as_array().map_or(&[], Vec::as_slice)
 }
 
-fn remark_degraded(answer: &Value, output: &Output) {
+pub(super) fn remark_degraded(answer: &Value, output: &Output) {
     if answer.at("degraded") == true {
         output.remark("the daemon is not running; read from the store as it is");
     }

@@ -52,13 +52,19 @@ pub(super) fn run(
             output.show(&told, describe);
         }
         ModelCommand::Install { name, from } => {
+            let working = output.working("checking and converting");
             let installed = match from {
-                Some(folder) => model::install_folder(&settings.home, name, folder)?,
+                Some(folder) => model::install_folder(&settings.home, name, folder),
                 None => {
-                    let mut tell = |text: &str| output.explain(text);
-                    model::install_known(&settings.home, name, &mut tell)?
+                    let mut tell = |text: &str| match output.look() {
+                        Some(_) => working.say(text),
+                        None => output.explain(text),
+                    };
+                    model::install_known(&settings.home, name, &mut tell)
                 }
             };
+            drop(working);
+            let installed = installed?;
             let path = installed.path.display().to_string();
             let value = json!({"path": path, "model": installed.identity});
             output.show(&value, |_| format!("{name} is ready: {path}"));

@@ -1,31 +1,57 @@
 //! The only printer: text or JSON on stdout, complaints on stderr, colours only on a terminal.
+//!
+//! What goes to a terminal is made harmless first: no control character of what is printed reaches
+//! it. What goes into a pipe or a file stays as it is, byte for byte.
 
+mod progress;
+
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
+use jiff::tz::TimeZone;
+use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::{Value, json};
+
+use super::paper::{Colours, Look, guarded, tinted};
+use crate::clock;
+
+pub(crate) use super::paper::Tone;
+pub(crate) use progress::Progress;
+
+/// What a terminal that does not say so is taken to have.
+const COLUMNS_ASSUMED: usize = 80;
 
 /// How to print.
 pub(crate) struct Output {
     is_json: bool,
-    is_coloured: bool,
+    /// Somebody looks at stdout, in colours or not; `None` in a pipe.
+    terminal: Option<Colours>,
     /// What kept an answer from being printed.
     failure: Mutex<Option<io::Error>>,
 }
 
-/// What a line is, for those who see colours.
-#[derive(Clone, Copy)]
-pub(crate) enum Tone {
-    Good,
-    Careful,
-    Bad,
-    Quiet,
-}
-
 impl Output {
     pub(crate) fn new(is_json: bool, is_colour_off: bool) -> Self {
-        let is_coloured = !is_json && !is_colour_off && io::stdout().is_terminal();
-        Self { is_json, is_coloured, failure: Mutex::default() }
+        let colours = if is_colour_off { Colours::Off } else { Colours::Shown };
+        let terminal = (!is_json && io::stdout().is_terminal()).then_some(colours);
+        Self { is_json, terminal, failure: Mutex::default() }
+    }
+
+    /// Returns how a page for a person looks; `None` when a program reads.
+    pub(crate) fn look(&self) -> Option<Look> {
+        self.terminal.map(|colours| Look {
+            colours,
+            width: columns_of(io::stdout()).unwrap_or(COLUMNS_ASSUMED),
+            now: clock::now(),
+            zone: TimeZone::system(),
+        })
+    }
+
+    /// Tells whether JSON was asked for.
+    pub(crate) fn is_json(&self) -> bool {
+        self.is_json
     }
 
     /// Prints the value as JSON when that was asked for, else whatever `text` makes of it.
@@ -44,12 +70,29 @@ impl Output {
 
     /// Prints text; a reader that has gone away is not an error, a full disk is one of the run.
     pub(crate) fn text(&self, text: &str) {
+        let text = match self.terminal {
+            Some(_) => guarded(text),
+            None => Cow::Borrowed(text),
+        };
         let mut stdout = io::stdout().lock();
         let ended = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         let printed = write!(stdout, "{text}{ended}").and_then(|()| stdout.flush());
         let failure = printed.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
         if failure.is_some() {
             *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+        }
+    }
+
+    /// Waits until nobody reads what is printed any more, however long that takes.
+    pub(crate) fn wait_until_unread() {
+        let stdout = io::stdout();
+        loop {
+            // Nothing is asked for: only the other end's leaving is told.
+            let mut watched = [PollFd::new(&stdout, PollFlags::empty())];
+            match poll(&mut watched, None) {
+                Err(rustix::io::Errno::INTR) | Ok(0) => {}
+                Err(_) | Ok(_) => return,
+            }
         }
     }
 
@@ -70,7 +113,7 @@ impl Output {
         if self.is_json || !io::stdin().is_terminal() {
             return None;
         }
-        write!(io::stderr().lock(), "{question} [y/N] ").ok();
+        write!(io::stderr().lock(), "{} [y/N] ", guarded(question)).ok();
         let mut answer = String::new();
         io::stdin().read_line(&mut answer).ok();
         Some(matches!(answer.trim(), "y" | "Y" | "yes"))
@@ -103,14 +146,16 @@ impl Output {
 
     /// Says something that is not the answer, on stderr.
     pub(crate) fn remark(&self, text: &str) {
-        writeln!(io::stderr().lock(), "iai-mcp: {text}").ok();
+        let mut stderr = io::stderr().lock();
+        let text = if stderr.is_terminal() { guarded(text) } else { Cow::Borrowed(text) };
+        writeln!(stderr, "iai-mcp: {text}").ok();
     }
 
-    /// Shows how far something is, on a terminal only.
+    /// Shows how far something is, on a terminal only and not beside JSON.
     pub(crate) fn progress(&self, text: &str) {
-        let mut stderr = io::stderr().lock();
-        if stderr.is_terminal() {
-            write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush()).ok();
+        if !self.is_json && io::stderr().is_terminal() {
+            let width = columns_of(io::stderr()).unwrap_or(COLUMNS_ASSUMED);
+            progress::put(&progress::fitting(text, width));
         }
     }
 
@@ -126,14 +171,14 @@ impl Output {
     }
 
     pub(crate) fn tint(&self, tone: Tone, text: &str) -> String {
-        let code = match tone {
-            Tone::Good => "32",
-            Tone::Careful => "33",
-            Tone::Bad => "31",
-            Tone::Quiet => "2",
-        };
-        if self.is_coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        tinted(self.terminal.unwrap_or(Colours::Off), tone, text)
     }
+}
+
+/// Returns how many columns a terminal has, if it is one and says so.
+fn columns_of(terminal: impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(terminal).ok()?;
+    Some(usize::from(size.ws_col)).filter(|n| 0 < *n)
 }
 
 /// Counts things in words: `1 file`, `2 files`.

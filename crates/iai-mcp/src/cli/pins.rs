@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
+use super::memories::page::Sought;
 use super::memories::show_list;
 use super::output::Output;
 use crate::client::Client;
@@ -28,7 +29,7 @@ pub(super) fn pin(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let Some(id) = &arguments.id else {
-        show_list(&client.call("memory_pins", &json!({}))?, output);
+        show_list(&client.call("memory_pins", &json!({}))?, Sought::Nothing, output);
         return Ok(ExitCode::SUCCESS);
     };
     let params =

@@ -35,17 +35,18 @@ pub(super) fn run(
     let mut found = Vec::new();
     let mut n_scanned = 0;
     let mut after = json!(0);
+    let working = output.working("looking for secrets");
     loop {
         let part = client.call_daemon("secrets_scan", &json!({"after": after}))?;
         n_scanned += part.at("scanned").as_u64().unwrap_or(0);
         found.extend(part.at("found").as_array().into_iter().flatten().cloned());
-        output.progress(&format!("{n_scanned} memories looked at, {} found", found.len()));
+        working.say(&format!("{n_scanned} memories looked at, {} found", found.len()));
         if part.at("next").is_null() {
             break;
         }
         after = part.at("next").clone();
     }
-    output.end_progress();
+    drop(working);
     let mut n_fixed = 0;
     if arguments.fix {
         n_fixed = fix(client, &found)?;

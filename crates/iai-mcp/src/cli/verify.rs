@@ -38,7 +38,9 @@ pub(super) fn run(
     }
     let extent = if arguments.full { Extent::Full } else { Extent::Sample };
     let vectors = if arguments.deep { Vectors::MadeAgain } else { Vectors::AsTheyAre };
+    let working = output.working("reading every page of the store and the index over it");
     let found = verify_store(settings, extent, vectors);
+    drop(working);
     let report = found.to_json();
     output.show(&report, |report| {
         let mut lines: Vec<String> = found.findings.iter().map(|one| one.told()).collect();

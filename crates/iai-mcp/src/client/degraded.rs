@@ -7,6 +7,7 @@
 mod exporting;
 mod integrity;
 mod keeping;
+mod pointing;
 
 use std::path::Path;
 
@@ -22,6 +23,7 @@ pub(crate) use integrity::{Extent, Vectors, verify_store};
 pub(crate) use keeping::{
     ExistingStore, back_up, check_backup, restore, rotate_data_key, rotate_master,
 };
+pub(crate) use pointing::matched_words;
 
 use super::CallError;
 use crate::capture::{Delivery, current_folder, deliver, fit_to_keep, nudge_daemon, project_of};

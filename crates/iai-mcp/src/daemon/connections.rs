@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::face::{Asked, Face};
 use super::lifecycle::Event;
+use super::news;
 use super::workers::{DEADLINE, Workers};
 use crate::clock;
 use crate::fields::Fields as _;
@@ -152,6 +153,7 @@ fn answer(frame: &[u8], desk: &Desk) -> Value {
     match Request::parse(frame) {
         Err(malformed) => malformed.reply,
         Ok(Request::Control(control)) => answer_control(control, desk),
+        Ok(Request::Call(call)) if call.method == news::METHOD => news::follow(&call, desk),
         Ok(Request::Call(call)) => desk.workers.answer(call, DEADLINE),
     }
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::drain::files::glance;
 use super::lifecycle::Phase;
 use super::models::Models;
+use super::news::News;
 
 /// Shared by every thread; each lock is held for a few instructions only.
 pub(super) struct Face {
@@ -34,6 +35,7 @@ pub(super) struct Face {
     engine: OnceLock<Arc<MemoryEngine>>,
     /// What the process took when the store was open, in MiB.
     rss_when_ready: OnceLock<u64>,
+    news: News,
 }
 
 struct Changing {
@@ -80,6 +82,7 @@ impl Face {
             models: OnceLock::new(),
             engine: OnceLock::new(),
             rss_when_ready: OnceLock::new(),
+            news: News::default(),
         }
     }
 
@@ -112,6 +115,14 @@ impl Face {
     pub(super) fn add(&self, n_stored: u64, n_set_aside: u64) {
         self.set_aside.fetch_add(n_set_aside, Ordering::Relaxed);
         self.stored.fetch_add(n_stored, Ordering::Release);
+        if 0 < n_stored {
+            self.news.tell();
+        }
+    }
+
+    /// Returns what wakes those who follow along.
+    pub(super) fn news(&self) -> &News {
+        &self.news
     }
 
     /// Shows what waits while a pass is under way.

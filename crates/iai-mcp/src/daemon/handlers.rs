@@ -77,6 +77,8 @@ pub(crate) fn answer(
         "memory_reinforce" => reply(engine.reinforce(&given.texts("ids")?, &session(&given)?, now)),
         "memory_contradict" => contradict(engine, secrets, &given, now),
         "memory_capture" => capture(engine, secrets, &given, now),
+        "memory_arrivals" => looking::arrivals(engine, &given),
+        "memory_beside" => looking::beside(engine, &given),
         "memory_search" => search(engine, &given),
         "memory_list" => list(engine, &given),
         "memory_show" => {
@@ -142,9 +144,10 @@ pub(crate) fn is_write(method: &str) -> bool {
     )
 }
 
-/// Tells whether a method waits for quiet work instead of asking something.
+/// Tells whether a method is nothing that quiet work has to make way for: it waits for that very
+/// work, or is sent by a program that only follows along.
 pub(crate) fn is_quiet(method: &str) -> bool {
-    method == "memory_consolidate"
+    matches!(method, "memory_consolidate" | "memory_arrivals")
 }
 
 /// Tells whether whoever calls a method may wait for seconds, by its nature.

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, and these start the program they test"
 )]
 
+mod pty;
 mod support;
 
 #[path = "../../../iai-embed/tests/it/source.rs"]
@@ -35,5 +36,6 @@ mod protocol;
 mod reflection;
 mod secrecy;
 mod standing;
+mod terminal;
 mod tools;
 mod way_in;

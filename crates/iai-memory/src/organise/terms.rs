@@ -39,7 +39,7 @@ const STOP_WORDS: &str = "
     los más para pero por sin su sus una y";
 
 /// Tells whether a word only joins others.
-pub(super) fn is_stop_word(word: &str) -> bool {
+pub(crate) fn is_stop_word(word: &str) -> bool {
     static KNOWN: LazyLock<BTreeSet<&str>> =
         LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
     KNOWN.contains(word)

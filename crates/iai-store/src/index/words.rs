@@ -147,6 +147,29 @@ pub(crate) fn each_term(text: &str, purpose: Purpose, take: &mut dyn FnMut(&str,
     }
 }
 
+/// Calls `take` for every word of a text and every word of a name, as they stand, with the byte
+/// each begins at.
+pub(crate) fn each_part(text: &str, take: &mut dyn FnMut(usize, &str)) {
+    let mut rest = text;
+    while let Some((run, behind)) = next_run(rest) {
+        let mut place = text.len() - behind.len() - run.len();
+        for joined in run.split(is_joiner_or_mark) {
+            let mut rest = joined;
+            while let Some((part, behind)) = next_part(rest) {
+                take(place + joined.len() - rest.len(), part);
+                rest = behind;
+            }
+            let behind = text.get(place + joined.len()..).unwrap_or_default();
+            place += joined.len() + behind.chars().next().map_or(0, char::len_utf8);
+        }
+        rest = behind;
+    }
+}
+
+fn is_joiner_or_mark(letter: char) -> bool {
+    is_joiner(letter) || matches!(letter, '+' | '#')
+}
+
 /// Returns the next run of word characters, single joiners between them included, and what follows.
 fn next_run(text: &str) -> Option<(&str, &str)> {
     let start = text.find(is_in_word)?;
@@ -204,7 +227,7 @@ fn is_apostrophe(letter: char) -> bool {
 }
 
 /// Scripts that are cut into pairs of characters: Han, kana, Hangul, Thai, Lao, Myanmar, Khmer.
-fn is_gram(letter: char) -> bool {
+pub(crate) fn is_gram(letter: char) -> bool {
     is_han(letter)
         || matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}')
         || matches!(letter, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}')

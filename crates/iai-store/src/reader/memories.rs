@@ -134,6 +134,35 @@ impl Reader {
         })
     }
 
+    /// Returns memories in the order they came in, from the one behind `after` on.
+    pub fn arrived_after(
+        &self,
+        after: MemoryNumber,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Vec<(MemoryNumber, Memory)>> {
+        let mut clause = Clause::of(filter);
+        clause.and("m.number > ?", i64::from(after.get()));
+        let sql = format!(
+            "SELECT m.number FROM memory m WHERE true{} ORDER BY m.number LIMIT ?",
+            clause.sql
+        );
+        let numbers: Vec<MemoryNumber> = self.run("looking for what came in", |c| {
+            c.prepare_cached(&sql)?
+                .query_map(params_from_iter(clause.values_and(sql_limit(limit))), |row| row.get(0))?
+                .collect()
+        })?;
+        self.numbered(&numbers)
+    }
+
+    /// Returns the highest number a memory has; 0 when there is none.
+    pub fn last_number(&self) -> Result<MemoryNumber> {
+        self.run("looking for the last memory", |c| {
+            c.prepare_cached("SELECT ifnull(max(number), 0) FROM memory")?
+                .query_row([], |row| row.get(0))
+        })
+    }
+
     /// Returns the memories of a session in the order they were said, from the one numbered `skip`
     /// on.
     pub fn session_turns(&self, session: &str, skip: usize, limit: usize) -> Result<Vec<Memory>> {

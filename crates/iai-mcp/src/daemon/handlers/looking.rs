@@ -1,7 +1,7 @@
 //! The calls that look for memories by something else than a cue: attributes, times, plain text,
 //! sessions; and what the user's wording tells.
 
-use iai_memory::{EpisodesAsk, MemoryEngine, StructuralAsk, TemporalAsk, TextAsk};
+use iai_memory::{ArrivalsAsk, EpisodesAsk, MemoryEngine, StructuralAsk, TemporalAsk, TextAsk};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -12,6 +12,8 @@ const STRUCTURAL_BUDGET: u64 = 2000;
 const STRUCTURAL_CANDIDATES: u64 = 5000;
 const SEARCH_LIMIT: u64 = 10;
 const EPISODES_LIMIT: u64 = 5;
+/// Turns on each side of a memory.
+const BESIDE: u64 = 2;
 const WINDOW_WEEKS: u64 = 5;
 const WINDOW_WEEKS_MAX: u64 = 1000;
 
@@ -64,6 +66,16 @@ pub(super) fn episodes(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<
         before: given.optional_time("before")?,
     };
     reply(engine.episodes(&ask))
+}
+
+/// Tells what came in; waiting for more is done before, by the connection.
+pub(super) fn arrivals(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+    let after = given.optional_count("after")?.map(|after| after as u64);
+    reply(engine.arrivals(&ArrivalsAsk { after, project: given.optional_text("project")? }))
+}
+
+pub(super) fn beside(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+    reply(engine.beside(&given.text("id")?, size(given.count("each", BESIDE)?)))
 }
 
 pub(super) fn camouflaging(

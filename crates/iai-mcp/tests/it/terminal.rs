@@ -1,0 +1,346 @@
+//! What a person sees at a terminal: colours, the interactive search, live captures, progress,
+//! manual pages. Through a real terminal, with the real binary.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::pty::{Pty, Stdout};
+use crate::support::{Line, Sandbox, eventually, stderr, stdout};
+
+/// An escape sequence that would set the clipboard, were it sent to a terminal.
+const HOSTILE: &str = "the heron budget \u{1b}]52;c;aGk=\u{7} is five";
+const SIZE: (u16, u16) = (24, 100);
+
+fn tell(sandbox: &Sandbox, session: &str, turns: &[&str]) {
+    let n_before = sandbox.status().unwrap()["stored"].as_u64().unwrap();
+    sandbox.capture(session, &sandbox.transcript(&format!("{session}.jsonl"), turns));
+    sandbox.settled(n_before + turns.len() as u64);
+}
+
+#[test]
+fn a_terminal_gets_colours_and_nothing_that_steers_it() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let turns = ["we retried the heron import twice", HOSTILE];
+    tell(&sandbox, "s", &turns);
+    let run = |sandbox: &Sandbox, arguments: &[&str]| {
+        let mut pty = Pty::start(sandbox.command(arguments), &Stdout::Terminal, SIZE);
+        assert_eq!(pty.wait(), Some(0), "{arguments:?}: {}", pty.raw());
+        pty.sees("heron");
+        pty
+    };
+    let recalled = run(&sandbox, &["recall", "heron retry"]);
+    assert!(recalled.raw().contains("\u{1b}[1;33mretried\u{1b}[0m"), "{}", recalled.raw());
+    assert!(recalled.screen().contains("just now"), "{}", recalled.screen());
+    for arguments in [&["recall", "heron budget"][..], &["search", "budget"], &["list"]] {
+        let pty = run(&sandbox, arguments);
+        assert!(pty.screen().contains("␛]52;c;aGk=␇"), "{arguments:?}: {}", pty.screen());
+        assert!(!pty.raw().contains("\u{1b}]52"), "{arguments:?}");
+    }
+    let searched = run(&sandbox, &["search", "BUDGET"]);
+    assert!(searched.raw().contains("\u{1b}[1;33mbudget\u{1b}[0m"), "{}", searched.raw());
+    // Every other command that prints words of a memory, too.
+    for arguments in [&["transcript", "s"][..], &["forget", "--session", "s"]] {
+        assert!(!run(&sandbox, arguments).raw().contains("\u{1b}]52"), "{arguments:?}");
+    }
+    let plain = sandbox.with("NO_COLOR", "1");
+    let pty = run(&plain, &["recall", "heron retry"]);
+    assert!(!pty.raw().contains('\u{1b}'), "{}", pty.raw());
+    assert!(pty.screen().contains("just now"), "{}", pty.screen());
+}
+
+#[test]
+fn a_pipe_and_json_get_every_byte() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    tell(&sandbox, "s", &[HOSTILE]);
+    for arguments in [&["recall", "heron budget"][..], &["show", ""]] {
+        let id = sandbox.json(&["list", "--json"])["memories"][0]["record_id"].clone();
+        let arguments: Vec<&str> = arguments
+            .iter()
+            .map(|word| if word.is_empty() { id.as_str().unwrap() } else { word })
+            .collect();
+        let printed = stdout(&sandbox.run(&arguments));
+        assert!(printed.contains(HOSTILE), "{arguments:?}: {printed:?}");
+    }
+    let hits = sandbox.json(&["recall", "--json", "heron budget"])["hits"].clone();
+    assert_eq!(hits[0]["literal_surface"], HOSTILE);
+    // Also at a terminal: JSON escapes what steers it by itself.
+    let mut pty = Pty::start(sandbox.command(&["list", "--json"]), &Stdout::Terminal, SIZE);
+    assert_eq!(pty.wait(), Some(0));
+    assert!(pty.raw().contains("\\u001b]52"), "{}", pty.raw());
+}
+
+#[test]
+fn browsing_finds_as_one_types_and_prints_what_is_chosen() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    tell(&sandbox, "s", &["why is the import slow?", "the heron index was missing", "add it then"]);
+    tell(&sandbox, "t", &["lunch is at noon", "good"]);
+    let mut pty = Pty::start(sandbox.command(&["browse"]), &Stdout::Terminal, SIZE);
+    pty.sees("1 of 5");
+    assert!(pty.is_on_other_screen());
+    // A part of a word is found before the word is typed to its end.
+    pty.press("her");
+    pty.sees("1 of 1");
+    pty.press("on");
+    pty.sees("> heron");
+    pty.sees("before  user      why is the import slow?");
+    pty.sees(" after  user      add it then");
+    pty.press("\r");
+    assert_eq!(pty.wait(), Some(0), "{}", pty.raw());
+    pty.is_restored();
+    pty.sees("the heron index was missing");
+    pty.sees("session  s");
+}
+
+#[test]
+fn what_is_chosen_goes_into_a_pipe_as_it_is() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    tell(&sandbox, "s", &[HOSTILE, "noted"]);
+    let mut pty = Pty::start(sandbox.command(&["browse", "heron", "budget"]), &Stdout::Pipe, SIZE);
+    pty.sees("1 of 1");
+    pty.sees("␛]52;c;aGk=␇");
+    // The clipboard is set only when asked for, and to the very bytes.
+    assert!(!pty.raw().contains("\u{1b}]52"), "{}", pty.raw());
+    pty.press("\u{19}");
+    pty.sees("clipboard");
+    assert!(pty.raw().contains("\u{1b}]52;c;dGhlIGhlcm9uIGJ1ZGdldCAb"), "{}", pty.raw());
+    pty.press("\r");
+    let mut printed = String::new();
+    pty.child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+    assert_eq!(printed, format!("{HOSTILE}\n"));
+    assert_eq!(pty.wait(), Some(0));
+    pty.is_restored();
+}
+
+#[test]
+fn browsing_gives_the_terminal_back_however_it_ends() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    tell(&sandbox, "s", &["the heron flies"]);
+    let start = || {
+        let pty = Pty::start(sandbox.command(&["browse"]), &Stdout::Terminal, SIZE);
+        pty.sees("the heron flies");
+        pty
+    };
+    for (keys, signal, code) in [
+        ("\u{1b}", "", 0),
+        ("\u{3}", "", 0),
+        ("", "-TERM", 128 + 15),
+        ("", "-HUP", 128 + 1),
+        ("", "-INT", 128 + 2),
+    ] {
+        let mut pty = start();
+        match signal {
+            "" => pty.press(keys),
+            _ => pty.signal(signal),
+        }
+        assert_eq!(pty.wait(), Some(code), "{keys:?} {signal}");
+        pty.is_restored();
+        assert!(!pty.screen().contains("heron"), "nothing was chosen: {}", pty.screen());
+    }
+}
+
+#[test]
+fn browsing_knows_its_keys_scopes_and_sizes() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    tell(&sandbox, "s", &["the heron flies", "the heron lands"]);
+    let elsewhere = sandbox.path("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let mut command = sandbox.command(&["browse", "heron"]);
+    command.current_dir(&elsewhere);
+    let mut pty = Pty::start(command, &Stdout::Terminal, SIZE);
+    pty.sees("1 of 2 · all memories");
+    pty.press("\u{e}");
+    pty.sees("2 of 2");
+    pty.press("\t");
+    pty.sees("nothing found · project");
+    pty.press("\t");
+    pty.sees("1 of 2 · all memories");
+    pty.press("\u{1b}OP");
+    pty.sees("Any key closes this");
+    pty.press("x");
+    pty.sees("▸");
+    pty.resize(12, 60);
+    pty.press("\u{15}");
+    pty.sees("1 of 2 · all memories");
+    pty.sees("────");
+    pty.press("\u{4}");
+    assert_eq!(pty.wait(), Some(0));
+    pty.is_restored();
+}
+
+#[test]
+fn browsing_works_without_a_daemon_and_says_so() {
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    tell(&sandbox, "s", &["the heron flies"]);
+    daemon.stop();
+    let mut pty = Pty::start(sandbox.command(&["browse", "heron"]), &Stdout::Terminal, SIZE);
+    pty.sees("the daemon is not running");
+    pty.sees("the heron flies");
+    pty.press("\r");
+    assert_eq!(pty.wait(), Some(0));
+    pty.is_restored();
+    pty.sees("the heron flies");
+}
+
+#[test]
+fn without_a_terminal_browsing_says_what_to_use() {
+    let sandbox = Sandbox::new();
+    let output = sandbox.run(&["browse", "heron"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("iai-mcp recall"), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "");
+}
+
+#[test]
+fn watching_tells_what_comes_in_and_survives_a_restart() {
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    tell(&sandbox, "before", &["said before anybody watched"]);
+    let mut command = sandbox.command(&["watch", "--json"]);
+    let mut watch =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    let mut next = || {
+        let line = lines.next().unwrap().unwrap();
+        serde_json::from_str::<Value>(&line).unwrap()["literal_surface"].clone()
+    };
+    let mut complaints = BufReader::new(watch.stderr.take().unwrap()).lines();
+    let mut complains =
+        |of: &str| assert!(complaints.next().unwrap().unwrap().contains(of), "{of}");
+    complains("following new memories");
+    tell(&sandbox, "one", &["the heron flies", "it does"]);
+    assert_eq!([next(), next()], ["the heron flies", "it does"]);
+    daemon.stop();
+    complains("not running");
+    let _daemon = sandbox.daemon();
+    tell(&sandbox, "two", &["said to the next daemon"]);
+    assert_eq!(next(), "said to the next daemon");
+    complains("back");
+    // Nobody reads any more: it ends although nothing comes in.
+    drop(lines);
+    eventually("the watcher ends", || watch.try_wait().unwrap().is_some());
+}
+
+#[test]
+fn a_wait_for_news_ends_with_it_or_with_its_time_and_holds_nobody_up() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let mut line = Line::open(&sandbox.socket()).unwrap();
+    let nothing = line.call("memory_arrivals", json!({"after": 0, "wait_ms": 1}));
+    assert_eq!(nothing["result"], json!({"memories": [], "next": 0}));
+    // Twice as many as there are threads that answer.
+    let waiting: Vec<_> = (0..16)
+        .map(|_| {
+            let mut line = Line::open(&sandbox.socket()).unwrap();
+            line.send(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"memory_arrivals\",");
+            line.send(b"\"params\":{\"after\":0}}\n");
+            line
+        })
+        .collect();
+    tell(&sandbox, "s", &["the heron flies"]);
+    for mut line in waiting {
+        let told = line.answer();
+        assert_eq!(told["result"]["memories"][0]["literal_surface"], "the heron flies");
+        assert_eq!(told["result"]["next"], 1);
+    }
+    let elsewhere = json!({"after": 0, "project": "elsewhere", "wait_ms": 1});
+    let passed_over = line.call("memory_arrivals", elsewhere);
+    assert_eq!(passed_over["result"], json!({"memories": [], "next": 1}));
+    let wrong = line.call("memory_arrivals", json!({"after": "x"}));
+    assert_eq!(wrong["error"]["code"], -32602);
+}
+
+#[test]
+fn watching_at_a_terminal_is_for_people() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let mut pty = Pty::start(sandbox.command(&["watch"]), &Stdout::Terminal, SIZE);
+    pty.sees("following new memories");
+    tell(&sandbox, "s", &[HOSTILE]);
+    pty.sees("just now · user");
+    pty.sees("␛]52;c;aGk=␇");
+    pty.signal("-INT");
+    eventually("it ends", || pty.child.try_wait().unwrap().is_some());
+}
+
+#[test]
+fn every_command_has_a_manual_page_without_faults() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.path("man");
+    let told = sandbox.json(&["man", "--json", "--dir", folder.to_str().unwrap()]);
+    let files: Vec<String> = serde_json::from_value(told["files"].clone()).unwrap();
+    for name in ["iai-mcp.1", "iai-mcp-recall.1", "iai-mcp-daemon-start.1", "iai-mcp-browse.1"] {
+        assert!(files.iter().any(|file| file == name), "{name}");
+    }
+    let help = stdout(&sandbox.run(&["--help"]));
+    let commands = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    for line in commands.take_while(|line| line.starts_with("  ")) {
+        let Some(name) = line.strip_prefix("  ").filter(|line| !line.starts_with(' ')) else {
+            continue;
+        };
+        let name = name.split_whitespace().next().unwrap();
+        assert!(name == "help" || folder.join(format!("iai-mcp-{name}.1")).exists(), "{name}");
+    }
+    for file in &files {
+        let text = std::fs::read_to_string(folder.join(file)).unwrap();
+        assert!(text.contains(".SH NAME") && text.contains(".SH SYNOPSIS"), "{file}");
+        let path = folder.join(file);
+        if let Ok(linted) =
+            Command::new("groff").args(["-man", "-Tutf8", "-ww", "-z"]).arg(&path).output()
+        {
+            assert_eq!(stderr(&linted), "", "{file}");
+        }
+    }
+    let printed = sandbox.run(&["man", "daemon", "start"]);
+    let page = std::fs::read(folder.join("iai-mcp-daemon-start.1")).unwrap();
+    assert_eq!(printed.stdout, page);
+    assert_eq!(sandbox.run(&["man", "no-such-command"]).status.code(), Some(1));
+}
+
+#[test]
+fn completions_are_sound_scripts() {
+    let sandbox = Sandbox::new();
+    for (shell, check) in [("bash", &["-n"][..]), ("zsh", &["-n"]), ("fish", &["--no-execute"])] {
+        let script = sandbox.run(&["completions", shell]).stdout;
+        let path = sandbox.path(shell);
+        std::fs::write(&path, &script).unwrap();
+        for word in ["browse", "watch", "man"] {
+            assert!(String::from_utf8_lossy(&script).contains(word), "{shell}: {word}");
+        }
+        // Where the shell is installed, it is asked itself.
+        if let Ok(checked) = Command::new(shell).args(check).arg(&path).output() {
+            assert!(checked.status.success() && checked.stderr.is_empty(), "{}", stderr(&checked));
+        }
+    }
+}
+
+#[test]
+fn who_waits_at_a_terminal_sees_that_it_goes_on() {
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    tell(&sandbox, "s", &["the heron flies"]);
+    // A daemon that does not answer is something to wait for.
+    daemon.signal("-STOP");
+    let arguments = ["forget", "--session", "s", "--yes"];
+    let mut pty = Pty::start(sandbox.command(&arguments), &Stdout::Terminal, SIZE);
+    pty.sees("forgetting … ");
+    daemon.signal("-CONT");
+    assert_eq!(pty.wait(), Some(0));
+    pty.sees("1 memories forgotten");
+    assert!(!pty.screen().contains("forgetting …"), "{}", pty.screen());
+    daemon.signal("-STOP");
+    let mut quiet =
+        Pty::start(sandbox.command(&["--json", "forget", "x", "--yes"]), &Stdout::Pipe, SIZE);
+    assert!(quiet.child.try_wait().unwrap().is_none());
+    daemon.signal("-CONT");
+    quiet.wait();
+    assert!(!quiet.raw().contains('…'), "{}", quiet.raw());
+}
