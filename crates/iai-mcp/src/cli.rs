@@ -23,6 +23,7 @@ mod spool;
 mod status;
 mod transcript;
 mod verify;
+mod version;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,11 +36,10 @@ use crate::mcp::{Forgetting, HostSession};
 use crate::settings::Settings;
 use output::Output;
 
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (protocol 1)");
-
 /// The long-term memory of AI assistants: every turn kept, encrypted, on this machine.
 #[derive(Parser)]
-#[command(name = "iai-mcp", version = VERSION, propagate_version = true, max_term_width = 100)]
+#[command(name = "iai-mcp", version = version::SHORT, long_version = version::long())]
+#[command(propagate_version = true, max_term_width = 100)]
 struct Arguments {
     /// Print JSON instead of text
     #[arg(long, global = true)]
@@ -285,10 +285,5 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn the_version_names_the_protocol_it_speaks() {
-        assert!(VERSION.ends_with(&format!("(protocol {})", iai_wire::PROTOCOL_VERSION)));
     }
 }
