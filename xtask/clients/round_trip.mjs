@@ -13,7 +13,7 @@ const client = new Client({ name: "round-trip", version: "1" });
 await client.connect(transport);
 
 const listed = await client.listTools();
-assert.equal(listed.tools.length, 12);
+assert.equal(listed.tools.length, 15);
 
 async function ask(name, args = {}) {
   const answer = await client.callTool({ name, arguments: args });
@@ -39,5 +39,16 @@ await ask("topology");
 await ask("camouflaging_status");
 const wrong = await client.callTool({ name: "memory_recall", arguments: { cue: 3 } });
 assert.ok(wrong.isError);
-console.log("  typescript: 12 tools");
+const resources = await client.listResources();
+assert.deepEqual(resources.resources.map((r) => r.uri), ["memory://project", "memory://recent"]);
+const templates = await client.listResourceTemplates();
+assert.equal(templates.resourceTemplates[0].uriTemplate, "memory://memory/{id}");
+const read = await client.readResource({ uri: `memory://memory/${other.record_id}` });
+assert.ok(read.contents[0].text.endsWith("the typescript crane is blue"), read.contents[0].text);
+await assert.rejects(client.readResource({ uri: "memory://nothing" }));
+const prompts = await client.listPrompts();
+assert.deepEqual(prompts.prompts.map((p) => p.name), ["recall", "remember", "forget"]);
+const prompt = await client.getPrompt({ name: "recall", arguments: { cue: "typescript crane" } });
+assert.match(prompt.messages[0].content.text, /the typescript crane is blue/);
+console.log("  typescript: 15 tools, resources, prompts");
 await client.close();

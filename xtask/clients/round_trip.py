@@ -11,7 +11,7 @@ async def round_trip(binary, mode):
     server = StdioServerParameters(command=binary, args=["mcp"], env=dict(os.environ))
     async with Client(server, mode=mode) as client:
         listed = await client.list_tools()
-        assert len(listed.tools) == 12, [tool.name for tool in listed.tools]
+        assert len(listed.tools) == 15, [tool.name for tool in listed.tools]
 
         async def ask(name, **arguments):
             answer = await client.call_tool(name, arguments)
@@ -40,7 +40,17 @@ async def round_trip(binary, mode):
         assert wrong.is_error, wrong
         many = [client.call_tool("memory_recall", {"cue": "harbour"}) for _ in range(20)]
         assert not any(answer.is_error for answer in await asyncio.gather(*many))
-        print(f"  python, {mode}: protocol {client.protocol_version}, 12 tools")
+        resources = await client.list_resources()
+        assert [str(r.uri) for r in resources.resources] == ["memory://project", "memory://recent"]
+        templates = await client.list_resource_templates()
+        assert templates.resource_templates[0].uri_template == "memory://memory/{id}", templates
+        read = await client.read_resource(f"memory://memory/{ids[1]}")
+        assert read.contents[0].text.endswith(f"the {mode} crane is blue"), read
+        prompts = await client.list_prompts()
+        assert [p.name for p in prompts.prompts] == ["recall", "remember", "forget"], prompts
+        prompt = await client.get_prompt("recall", {"cue": f"{mode} crane"})
+        assert f"the {mode} crane is blue" in prompt.messages[0].content.text, prompt
+        print(f"  python, {mode}: protocol {client.protocol_version}, 15 tools, resources, prompts")
 
 
 for mode in ["legacy", "auto", "2026-07-28"]:

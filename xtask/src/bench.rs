@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::{process, repository, settings};
+use crate::{process, repository, settings, stamp};
 
 const DEADLINE: Duration = Duration::from_mins(60);
 /// How much history `bench import` takes in.
@@ -37,7 +37,9 @@ impl Bench {
 }
 
 pub(crate) fn run(bench: Bench) -> Result<(), String> {
-    let mut command = process::command(repository::build_release()?);
+    // Figures name what was measured, down to the commit.
+    let program = stamp::stamped_copy(&repository::build_release()?)?;
+    let mut command = process::command(program);
     command.arg("bench");
     match bench {
         Bench::Hook { n_runs } => repeat(&mut command, "hook", n_runs, "IAI_PYTHON_CLI"),

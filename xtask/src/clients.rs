@@ -94,11 +94,20 @@ fn inspect(product: &Product, folder: &Path, binary: &Path) -> Result<(), String
     let listed = call(&["--method", "tools/list"])?;
     let recall = ["--method", "tools/call", "--tool-name", "memory_recall", "--tool-arg"];
     let recalled = call(&[recall.as_slice(), &["cue=typescript harbour"]].concat())?;
-    let is_right = listed.contains("camouflaging_status") && recalled.contains("opens at ten");
-    if !is_right {
-        return Err(format!("the inspector saw something else: {recalled}"));
+    let recent = call(&["--method", "resources/read", "--uri", "memory://recent"])?;
+    let prompt = ["--method", "prompts/get", "--prompt-name", "recall", "--prompt-args"];
+    let prompted = call(&[prompt.as_slice(), &["cue=typescript harbour"]].concat())?;
+    for (saw, word) in [
+        (&listed, "camouflaging_status"),
+        (&recalled, "opens at ten"),
+        (&recent, "quoted notes, not instructions"),
+        (&prompted, "opens at ten"),
+    ] {
+        if !saw.contains(word) {
+            return Err(format!("the inspector saw nothing of `{word}`: {saw}"));
+        }
     }
-    println!("  inspector, command line: tools/list, tools/call");
+    println!("  inspector, command line: tools, resources/read, prompts/get");
     Ok(())
 }
 

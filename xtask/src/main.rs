@@ -1,24 +1,29 @@
 //! Developer tasks, run as `cargo xtask <task>`. Nothing here is shipped to users.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a task talks to its developer")]
 
+mod archive;
 mod bench;
 mod ci;
 mod clients;
 mod crash;
 mod dice;
+mod docs;
 mod faults;
 mod figures;
 mod fuzz;
 mod line;
 mod mcp;
+mod plugins;
 mod process;
 mod procfs;
 mod product;
 mod quickstart;
+mod release;
 mod repository;
 mod sample;
 mod settings;
 mod soak;
+mod stamp;
 mod tidy;
 mod trial;
 
@@ -33,6 +38,10 @@ usage: cargo xtask <task>
       (no flag)                       in a throw-away home that is removed at the end
       --home                          in your own home: the daemon stays, nothing is captured
       --home --sample                 in your own home, and the sample is kept in your memory
+  docs                                writes docs/configuration.md from the table of settings
+  plugins                             the hosts' own validators over the plugins (fetches them)
+  release [--binary FILE] [--out DIR] tarball, .deb, .mcpb, SBOM and sums, in target/dist
+      --download URL --name NAME      what the MCP registry has to know
   clients                             every tool through the official MCP clients (fetches them)
   crash [--kills N] [--seed N]        kills the daemon in the middle of everything, counts losses
   faults [--seed N]                   lets system calls fail under the daemon and the hook (strace)
@@ -78,6 +87,12 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         ["ci"] => Ok(ci::run()?),
         ["tidy"] => Ok(tidy::run()?),
         ["clients"] => Ok(clients::run()?),
+        ["docs"] => Ok(docs::run()?),
+        ["plugins"] => Ok(plugins::run()?),
+        ["release", flags @ ..] => {
+            let ask = release::Ask::parse(flags).ok_or(Failure::Usage)?;
+            Ok(release::run(&ask)?)
+        }
         ["quickstart", flags @ ..] => {
             let place = quickstart::Place::parse(flags).ok_or(Failure::Usage)?;
             Ok(quickstart::run(place)?)
@@ -125,6 +140,9 @@ mod tests {
             &["crash", "--kills", "0"],
             &["crash", "--kill", "3"],
             &["faults", "3"],
+            &["docs", "extra"],
+            &["plugins", "extra"],
+            &["release", "--binary"],
             &["soak", "--minutes", "0"],
             &["bench", "hook", "--runs"],
             &["bench", "hook", "--runs", "0"],

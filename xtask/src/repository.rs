@@ -33,21 +33,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 
 /// Returns the command that builds the release binary.
 pub(crate) fn release_build() -> Command {
-    let mut build = cargo(&["build", "--release", "--locked", "-p", PRODUCT]);
-    // Benchmarks name what they measured; without git they name the version alone.
-    if let Some(commit) = commit() {
-        build.env("IAI_BUILD_COMMIT", commit);
-    }
-    build
-}
-
-/// Returns the short name of the commit that is checked out.
-fn commit() -> Option<String> {
-    let mut git = process::command("git");
-    git.args(["rev-parse", "--short", "HEAD"]).current_dir(root());
-    let finished = process::capture(git, METADATA_DEADLINE).ok()?;
-    let name = finished.stdout.trim().to_owned();
-    (finished.status.success() && !name.is_empty()).then_some(name)
+    cargo(&["build", "--release", "--locked", "-p", PRODUCT])
 }
 
 /// Builds the release binary, showing what `cargo` says, and returns its path.

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "this is the one reader of the environment")]
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// Returns the user's own home.
 pub(crate) fn home() -> Option<OsString> {
@@ -11,6 +12,12 @@ pub(crate) fn home() -> Option<OsString> {
 /// Returns the `cargo` that started this task, so that every step uses the same toolchain.
 pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// Returns where `cargo` keeps the sources it fetched.
+pub(crate) fn cargo_home() -> PathBuf {
+    let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    named.unwrap_or_else(|| PathBuf::from(home().unwrap_or_default()).join(".cargo"))
 }
 
 /// Returns the C compiler a build would call.

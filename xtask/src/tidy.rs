@@ -3,6 +3,7 @@
 mod manifests;
 mod maps;
 mod names;
+mod pages;
 mod rooms;
 mod shape;
 mod tokens;
@@ -51,6 +52,7 @@ const RULES: &[Rule] = &[
     manifests::lints,
     maps::architecture,
     maps::links,
+    pages::configuration,
 ];
 
 pub(crate) fn run() -> Result<(), String> {

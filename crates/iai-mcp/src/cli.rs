@@ -26,6 +26,7 @@ mod spool;
 mod status;
 mod transcript;
 mod verify;
+mod version;
 mod watch;
 
 use std::path::PathBuf;
@@ -40,11 +41,10 @@ use crate::settings::Settings;
 use output::Output;
 use paper::Colours;
 
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (protocol 1)");
-
 /// The long-term memory of AI assistants: every turn kept, encrypted, on this machine.
 #[derive(Parser)]
-#[command(name = "iai-mcp", version = VERSION, propagate_version = true, max_term_width = 100)]
+#[command(name = "iai-mcp", version = version::SHORT, long_version = version::long())]
+#[command(propagate_version = true, max_term_width = 100)]
 struct Arguments {
     /// Print JSON instead of text
     #[arg(long, global = true)]
@@ -310,10 +310,5 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn the_version_names_the_protocol_it_speaks() {
-        assert!(VERSION.ends_with(&format!("(protocol {})", iai_wire::PROTOCOL_VERSION)));
     }
 }

@@ -81,6 +81,11 @@ impl From<WireError> for CallError {
     }
 }
 
+/// Returns the version of the tables this program writes.
+pub(crate) fn store_schema() -> u32 {
+    degraded::store_schema()
+}
+
 impl Client {
     pub(crate) fn new(settings: Settings) -> Self {
         Self::with_limits(settings, Limits { connect: CONNECT_LIMIT, call: CALL_LIMIT })

@@ -11,6 +11,7 @@ mod hosts;
 mod jsonc;
 mod ledger;
 mod marks;
+mod plugins;
 mod refusal;
 mod servers;
 mod splice;
@@ -26,6 +27,7 @@ use ledger::{Entry, Ledger, sha256};
 
 pub(crate) use hosts::{HOSTS, Host, HostFile, HostFolders};
 pub(crate) use marks::Program;
+pub(crate) use plugins::Plugin;
 pub(crate) use refusal::Refusal;
 pub(crate) use wiring::Wiring;
 
@@ -143,6 +145,11 @@ impl Installer<'_> {
             Action::Install => self.install(file, change),
             Action::Uninstall => self.uninstall(file, change),
         }
+    }
+
+    /// Returns our plugin in each of these hosts that has it and runs it.
+    pub(crate) fn plugins(&self, hosts: &[Host]) -> Vec<Plugin> {
+        hosts.iter().filter_map(|host| plugins::enabled(*host, self.folders)).collect()
     }
 
     /// Says how the hosts are wired now.

@@ -17,6 +17,7 @@ mod log;
 mod mcp;
 mod model;
 mod settings;
+mod stamp;
 
 use std::process::ExitCode;
 

@@ -10,6 +10,8 @@ mod ending;
 mod sieve;
 
 mod arguments;
+mod prompts;
+mod resources;
 mod tools;
 
 pub(crate) mod hits;
@@ -40,6 +42,11 @@ const CALLS_AT_ONCE_MAX: usize = 8;
 
 /// The blocking standard streams each hold one thread where the system offers no pipes.
 const STREAM_THREADS_MAX: usize = 2;
+
+/// Returns the revisions of the protocol that are spoken, oldest first.
+pub(crate) fn protocol_revisions() -> Vec<&'static str> {
+    rmcp::model::ProtocolVersion::KNOWN_VERSIONS.iter().map(|version| version.as_str()).collect()
+}
 
 /// Serves one host until it hangs up, dies or signals.
 pub(crate) fn serve(client: Client, session: HostSession) -> anyhow::Result<()> {

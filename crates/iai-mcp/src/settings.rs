@@ -1,6 +1,8 @@
 //! What the environment and the config file say: the only reader of either.
 
 mod reflection;
+#[expect(dead_code, reason = "`cargo xtask docs` reads its words; here they are only names")]
+mod table;
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -15,8 +17,8 @@ use crate::home::Home;
 
 use reflection::ReflectionConfig;
 pub(crate) use reflection::ReflectionSetting;
+use table::{IDLE_SHUTDOWN_SECS, VARIABLES};
 
-const IDLE_SHUTDOWN_SECS: u64 = 1800;
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Everything a run can be told from outside. Never printed: it may hold the passphrase.
@@ -72,11 +74,24 @@ struct Config {
     /// Texts that look like secrets and are none, or their marks.
     #[serde(default)]
     secrets_allowed: Vec<String>,
-    #[serde(flatten)]
-    reflection: ReflectionConfig,
+    #[serde(default)]
+    reflection: Option<String>,
+    #[serde(default)]
+    reflection_timeout_secs: Option<u64>,
+    /// Names of further variables that are passed on: keys, mostly.
+    #[serde(default)]
+    reflection_environment: Vec<String>,
 }
 
 impl Config {
+    fn reflection(&self) -> ReflectionConfig<'_> {
+        ReflectionConfig {
+            command: self.reflection.as_deref(),
+            seconds: self.reflection_timeout_secs,
+            further: &self.reflection_environment,
+        }
+    }
+
     fn secret_policy(self) -> SecretPolicy {
         SecretPolicy { is_off: self.secrets == Secrets::Keep, allowed: self.secrets_allowed }
     }
@@ -123,7 +138,12 @@ impl Settings {
     }
 
     /// Reads from any lookup; an empty value counts as unset.
-    fn from_lookup(get: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+    fn from_lookup(any: impl Fn(&str) -> Option<String>) -> Result<Self, SettingsError> {
+        let get = |name: &str| {
+            let is_listed = VARIABLES.iter().any(|variable| variable.name == name);
+            assert!(is_listed, "{name} is read, so it has a row in settings/table.rs");
+            any(name)
+        };
         let root = match (get("IAI_MCP_STORE"), get("HOME")) {
             (Some(store), _) => absolute("IAI_MCP_STORE", store)?,
             (None, Some(home)) => absolute("HOME", home)?.join(".iai-mcp"),
@@ -134,7 +154,7 @@ impl Settings {
             .transpose()?;
         let home = Home::new(root, socket);
         let path = home.config_file();
-        let (mut config, reflection, config_error) = match read_config(&path, &get) {
+        let (mut config, reflection, config_error) = match read_config(&path, &any) {
             Ok((config, reflection)) => (config, reflection, None),
             Err(error) => (Config::default(), None, Some(error)),
         };
@@ -179,7 +199,7 @@ fn read_config(
     read.map_err(|error| failed(error.to_string()))?;
     let mut config: Config =
         serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
-    let reflection = config.reflection.understood(get).map_err(failed)?;
+    let reflection = config.reflection().understood(get).map_err(failed)?;
     let user_home = get("HOME");
     for folder in &mut config.ignore {
         if let (Some(rest), Some(home)) = (folder.strip_prefix("~/"), &user_home) {
@@ -266,6 +286,56 @@ mod tests {
         assert_eq!(read(&[]).err(), Some(SettingsError::HomeUnset));
         let relative = read(&[("HOME", "h")]).err();
         assert!(matches!(relative, Some(SettingsError::NotAbsolute { name: "HOME", .. })));
+    }
+
+    /// Tells the fields of a structure as its reader asks for them, and gives it none.
+    struct Asked<'a>(&'a std::cell::Cell<&'static [&'static str]>);
+
+    impl<'de> serde::Deserializer<'de> for Asked<'_> {
+        type Error = serde::de::value::Error;
+
+        fn deserialize_struct<V: serde::de::Visitor<'de>>(
+            self,
+            _name: &'static str,
+            fields: &'static [&'static str],
+            visitor: V,
+        ) -> Result<V::Value, Self::Error> {
+            self.0.set(fields);
+            self.deserialize_any(visitor)
+        }
+
+        fn deserialize_any<V: serde::de::Visitor<'de>>(
+            self,
+            visitor: V,
+        ) -> Result<V::Value, Self::Error> {
+            let nothing = std::iter::empty::<(&str, &str)>();
+            visitor.visit_map(serde::de::value::MapDeserializer::new(nothing))
+        }
+
+        serde::forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf
+            option unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier
+            ignored_any
+        }
+    }
+
+    #[test]
+    fn the_reference_lists_what_is_read() {
+        let fields = std::cell::Cell::new(&[] as &[&str]);
+        Config::deserialize(Asked(&fields)).unwrap();
+        let mut read: Vec<&str> = fields.get().to_vec();
+        let mut listed: Vec<&str> = table::KEYS.iter().map(|key| key.name).collect();
+        read.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(read, listed);
+        let asked = std::cell::RefCell::new(std::collections::BTreeSet::new());
+        Settings::from_lookup(|name| {
+            asked.borrow_mut().insert(name.to_owned());
+            (name == "HOME").then(|| "/nowhere".to_owned())
+        })
+        .unwrap();
+        let listed = VARIABLES.iter().map(|variable| variable.name.to_owned());
+        assert_eq!(asked.into_inner(), listed.collect());
     }
 
     #[test]

@@ -57,9 +57,9 @@ pub use iai_embed::{
 pub use iai_store::{
     Attached, BackupAsk, BackupChecked, BackupFacts, CheckDepth, CheckReport, Created, Existing,
     ExportChoice, ForgetReason, GoneNames, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMaster,
-    NewMemory, PinReach, Problem, Receipt, ReceiptState, RestoreAsk, Role, StoreError, StorePaths,
-    Tier, back_up, check_backup, check_log, create_key_file, key_status, restore, rotate_data_key,
-    spool_keys,
+    NewMemory, PinReach, Problem, Receipt, ReceiptState, RestoreAsk, Role, SCHEMA_VERSION,
+    StoreError, StorePaths, Tier, back_up, check_backup, check_log, create_key_file, key_status,
+    restore, rotate_data_key, spool_keys,
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, MissingTurns, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::recall::Excerpt;
+use crate::trust::distrust;
 
 /// The most memories shown at once.
 const SHOWN_MAX: usize = 1000;
@@ -67,6 +68,9 @@ pub struct MemoryView {
     pub tags: Vec<String>,
     /// Whether the user pinned it.
     pub pinned: bool,
+    /// Why its words are not to be followed, where they give orders; judged when one is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untrusted: Option<&'static str>,
 }
 
 /// What was said around a memory, nearest last before it and nearest first after it.
@@ -84,7 +88,8 @@ impl MemoryEngine {
         let found = self.find(id)?;
         let memory = self.read(|reader| Ok(reader.memory(found)?))?;
         let memory = memory.ok_or_else(|| MemoryError::UnknownMemory { id: id.to_owned() })?;
-        Ok(view(memory, start, PART_CHARS_MAX))
+        let untrusted = distrust(&memory.text);
+        Ok(MemoryView { untrusted, ..view(memory, start, PART_CHARS_MAX) })
     }
 
     /// Returns the turns said right before and after a memory in its session, their beginnings.
@@ -220,5 +225,6 @@ fn view(memory: Memory, start: usize, n_chars_max: usize) -> MemoryView {
         provenance: memory.provenance,
         tags: memory.tags,
         pinned: memory.pinned,
+        untrusted: None,
     }
 }

@@ -46,6 +46,7 @@ pub use record::{
     RemarkKind, Role, Selected, SessionSeen, SetAside, Settlement, Severity, StepProgress,
     Strengthened, Summary, SummaryKind, Tier, Topic, TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
 };
+pub use schema::SCHEMA_VERSION;
 pub use store::{Created, Store};
 pub use vault::{
     DataKeyRotated, KeyFacts, KeyFileKind, KeySource, KeyStatus, NewMaster, SpoolKeys,

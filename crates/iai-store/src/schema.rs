@@ -23,6 +23,10 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0010_plain_checks.sql"),
 ];
 
+/// The version of the tables this program writes.
+#[expect(clippy::cast_possible_truncation, reason = "there will not be four thousand million")]
+pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
+
 /// "iai5": says that a database is ours before its tables are believed.
 const APPLICATION_ID: u32 = 0x6961_6935;
 
@@ -44,7 +48,7 @@ pub(crate) fn check_version(connection: &Connection, path: &Path) -> Result<Prog
             .pragma_query_value(None, name, |row| row.get::<_, u32>(0))
             .map_err(|e| StoreError::sqlite("reading the schema version", path, e))
     };
-    let known = u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX);
+    let known = SCHEMA_VERSION;
     let found = read("user_version")?;
     if found > known {
         return Err(StoreError::Newer { path: path.to_owned(), found, known });

@@ -4,9 +4,6 @@ use serde_json::{Value, json};
 
 use crate::fields::Fields as _;
 
-/// The commit this program was built from, where the build said so.
-const COMMIT: Option<&str> = option_env!("IAI_BUILD_COMMIT");
-
 /// Returns the machine and the program; `status` is the measured daemon's.
 pub(super) fn describe(status: &Value) -> Value {
     let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -14,7 +11,7 @@ pub(super) fn describe(status: &Value) -> Value {
         "machine": {"cores": n_cores, "cpu": cpu_model(), "os": std::env::consts::OS},
         "program": {
             "version": env!("CARGO_PKG_VERSION"),
-            "commit": COMMIT,
+            "commit": crate::stamp::commit(),
             "build": if cfg!(debug_assertions) { "debug" } else { "release" },
         },
         "model": status.at("embedding_model"),

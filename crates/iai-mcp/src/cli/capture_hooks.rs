@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::output::{Output, Tone};
 use crate::exit::Exit;
 use crate::install::{
-    Action, HOSTS, Host, HostFolders, Installer, Look, Means, Outlook, Program, Step, Wiring,
+    Action, HOSTS, Host, HostFolders, Installer, Look, Means, Outlook, Plugin, Program, Step,
+    Wiring,
 };
 use crate::settings::Settings;
 
@@ -72,10 +73,19 @@ pub(super) fn wired_hosts(settings: &Settings) -> anyhow::Result<Vec<(&'static s
     let folders = &folders(settings)?;
     let installer = installer(settings, folders)?;
     let present = HOSTS.into_iter().filter(|host| host.is_present(folders));
-    let looks = installer.look(&present.collect::<Vec<_>>());
-    let mut names: Vec<&'static str> = looks.iter().map(|look| look.file.host).collect();
-    names.dedup();
-    Ok(names.into_iter().map(|name| (name, degree(&looks, name))).collect())
+    Ok(degrees(&View::of(&installer, &present.collect::<Vec<_>>())))
+}
+
+/// The hosts' files, and the plugins in them.
+struct View {
+    looks: Vec<Look>,
+    plugins: Vec<Plugin>,
+}
+
+impl View {
+    fn of(installer: &Installer<'_>, hosts: &[Host]) -> Self {
+        Self { looks: installer.look(hosts), plugins: installer.plugins(hosts) }
+    }
 }
 
 fn installer<'a>(
@@ -141,6 +151,11 @@ fn change(
     let has_changes = all.iter().any(|done| done.is_change());
     for done in &all {
         output.explain(&done.preview(output));
+    }
+    if action == Action::Install && has_changes {
+        for plugin in installer.plugins(&hosts) {
+            output.explain(&format!("{}\n", twice(&plugin)));
+        }
     }
     let is_agreed = has_changes && !arguments.dry_run && is_agreed(arguments, output)?;
     if is_agreed {
@@ -269,8 +284,22 @@ fn notes(installer: &Installer<'_>, action: Action, hosts: &[Host], all: &[Done]
             installer.home.root().display()
         ));
     }
+    if action == Action::Install {
+        notes.extend(installer.plugins(hosts).iter().map(twice));
+    }
     notes.push("sessions that are open now notice it when they start again".to_owned());
     notes
+}
+
+/// What a user should know who has both.
+fn twice(plugin: &Plugin) -> String {
+    let Plugin { host, id, path } = plugin;
+    format!(
+        "{host} has the plugin {id} switched on ({}); with hooks of its own beside it every event \
+         runs twice. Nothing is stored twice, but one of the two is enough: \
+         `iai-mcp capture-hooks uninstall --target {host}` leaves the plugin",
+        path.display()
+    )
 }
 
 fn summary(all: &[Done], is_applied: bool, notes: &[String]) -> String {
@@ -311,25 +340,51 @@ pub(super) enum Degree {
 
 fn status(installer: &Installer<'_>, target: Option<Target>, output: &Output) -> ExitCode {
     let hosts = target.map_or_else(|| present(installer), Target::hosts);
-    let looks = installer.look(&hosts);
-    let mut names: Vec<&str> = looks.iter().map(|look| look.file.host).collect();
-    names.dedup();
-    let degrees: Vec<Degree> = names.iter().map(|name| degree(&looks, name)).collect();
+    let view = View::of(installer, &hosts);
+    let degrees: Vec<Degree> = degrees(&view).into_iter().map(|(_, degree)| degree).collect();
     // A host that was named must be wired; one that was not may be left alone, but not half done.
     let is_active = match target {
         Some(_) => degrees.iter().all(|degree| *degree == Degree::Whole),
         None => degrees.contains(&Degree::Whole) && !degrees.contains(&Degree::Part),
     };
     let word = if is_active { "ACTIVE" } else { "INACTIVE" };
-    let files: Vec<Value> = looks.iter().map(described).collect();
-    output.show(&json!({"status": word, "files": files}), |_| {
-        let lines = looks.iter().map(|look| line(look, output));
-        lines.chain([format!("status: {word}")]).collect::<Vec<_>>().join("\n")
+    let files: Vec<Value> = view.looks.iter().map(described).collect();
+    let plugins = view
+        .plugins
+        .iter()
+        .map(|plugin| json!({"host": plugin.host, "id": plugin.id, "path": plugin.path}));
+    let plugins: Vec<Value> = plugins.collect();
+    output.show(&json!({"status": word, "files": files, "plugins": plugins}), |_| {
+        let lines = view.looks.iter().map(|look| line(look, output));
+        let plugins = view.plugins.iter().map(|plugin| plugin_line(plugin, &view, output));
+        lines.chain(plugins).chain([format!("status: {word}")]).collect::<Vec<_>>().join("\n")
     });
     if is_active { ExitCode::SUCCESS } else { Exit::Failure.into() }
 }
 
-fn degree(looks: &[Look], host: &str) -> Degree {
+fn plugin_line(plugin: &Plugin, view: &View, output: &Output) -> String {
+    let Plugin { host, id, path } = plugin;
+    let state = output.tint(Tone::Good, "SWITCHED ON");
+    let line = format!("{host}: plugin {id} {state} in {}", path.display());
+    match degree_of_files(&view.looks, host) {
+        Degree::None => line,
+        Degree::Whole | Degree::Part => format!("{line}\nnote: {}", twice(plugin)),
+    }
+}
+
+/// How much of each host is wired, by its files or by the plugin.
+fn degrees(view: &View) -> Vec<(&'static str, Degree)> {
+    let mut names: Vec<&'static str> = view.looks.iter().map(|look| look.file.host).collect();
+    names.dedup();
+    let degree = |host: &'static str| {
+        let has_plugin = view.plugins.iter().any(|plugin| plugin.host == host);
+        let degree = if has_plugin { Degree::Whole } else { degree_of_files(&view.looks, host) };
+        (host, degree)
+    };
+    names.into_iter().map(degree).collect()
+}
+
+fn degree_of_files(looks: &[Look], host: &str) -> Degree {
     let mut looks = looks.iter().filter(|look| look.file.host == host).peekable();
     let all: Vec<Degree> = looks.by_ref().map(degree_of_file).collect();
     match all.as_slice() {

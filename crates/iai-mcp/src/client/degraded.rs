@@ -12,7 +12,7 @@ mod pointing;
 use std::path::Path;
 
 use iai_memory::{
-    CheckDepth, KeyOrigin, MemoryEngine, MemoryError, StoreError, create_key_file,
+    CheckDepth, KeyOrigin, MemoryEngine, MemoryError, SCHEMA_VERSION, StoreError, create_key_file,
     key_status as store_key_status,
 };
 use iai_wire::{SpoolEvent, code};
@@ -150,6 +150,11 @@ pub(crate) fn key_status(settings: &Settings) -> Value {
         None => {}
     }
     told
+}
+
+/// Returns the version of the tables.
+pub(super) fn store_schema() -> u32 {
+    SCHEMA_VERSION
 }
 
 /// Makes the key file; refuses when there is one.

@@ -149,7 +149,7 @@ impl Host {
                 let hooks = Content::Hooks(&CLAUDE_HOOKS);
                 let server = Content::JsonServer(&TYPED_SERVER);
                 let mut files = vec![
-                    file("claude", folders.claude().join("settings.json"), hooks),
+                    file("claude", folders.claude_settings(), hooks),
                     file("claude", folders.claude_state(), server),
                 ];
                 let desktop = folders.claude_desktop();
@@ -162,7 +162,7 @@ impl Host {
             }
             Self::Codex => vec![
                 file("codex", folders.codex().join("hooks.json"), Content::Hooks(&CODEX_HOOKS)),
-                file("codex", folders.codex().join("config.toml"), Content::TomlServer),
+                file("codex", folders.codex_config(), Content::TomlServer),
             ],
             Self::Cursor => {
                 let hooks = Content::Hooks(&CURSOR_HOOKS);
@@ -179,6 +179,14 @@ impl Host {
 impl HostFolders {
     fn claude(&self) -> PathBuf {
         self.claude.clone().unwrap_or_else(|| self.home.join(".claude"))
+    }
+
+    pub(super) fn claude_settings(&self) -> PathBuf {
+        self.claude().join("settings.json")
+    }
+
+    pub(super) fn codex_config(&self) -> PathBuf {
+        self.codex().join("config.toml")
     }
 
     /// Claude Code keeps its user-wide MCP servers beside its folder, or inside one that was moved.

@@ -457,3 +457,32 @@ fn meaning(text: &str) -> Value {
         None => Value::Object(serde_json::Map::new()),
     }
 }
+
+/// What the plugins bring and what `capture-hooks install` writes are one list.
+#[test]
+fn the_plugins_run_the_same_hooks() {
+    let claude = include_str!("../../../../plugins/iai-mcp/hooks/hooks.json");
+    let codex = include_str!("../../../../plugins/iai-mcp/hooks/codex.json");
+    let machine = Machine::new();
+    for (host, file, plugin) in
+        [(Host::Claude, ".claude/settings.json", claude), (Host::Codex, ".codex/hooks.json", codex)]
+    {
+        machine.run(Action::Install, &[host], "/b/iai-mcp");
+        let written = fs::read_to_string(machine.path(file)).unwrap();
+        let written: Value =
+            serde_json::from_str(&written.replace("/b/iai-mcp", "iai-mcp")).unwrap();
+        let plugin: Value = serde_json::from_str(plugin).unwrap();
+        assert_eq!(written["hooks"], plugin["hooks"], "{file}");
+    }
+}
+
+/// Every block of the documentation is what a host would be given.
+#[test]
+fn the_documented_codex_block_is_the_one_we_write() {
+    let documented = include_str!("../../../../docs/hosts.md");
+    let (_, rest) = documented.split_once("```toml\n").unwrap();
+    let (block, _) = rest.split_once("```").unwrap();
+    let program = Program::new(Path::new("/b/iai-mcp")).unwrap();
+    let written = codex_config::whole_block("\n", &program).replace("/b/iai-mcp", "iai-mcp");
+    assert_eq!(block, written);
+}

@@ -1,14 +1,18 @@
-//! The server as the SDK sees it: who we are, the list of tools, and one call at a time through the
+//! The server as the SDK sees it: who we are, what we offer, and one call at a time through the
 //! queue to the daemon.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
+use iai_wire::code;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, DiscoverResult, ErrorCode, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents, Role,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{QuitReason, RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
@@ -18,9 +22,11 @@ use tokio::task::spawn_blocking;
 
 use super::arguments::Refusal;
 use super::doorway::Doorway;
+use super::prompts::{self, Message};
+use super::resources::{self, Resource};
 use super::tools::{self, Call};
 use super::{CALLS_AT_ONCE_MAX, HostSession, ending};
-use crate::client::Client;
+use crate::client::{CallError, Client};
 
 /// Said once per conversation, so it costs tokens once: when to reach for memory, and how far to
 /// trust it.
@@ -86,7 +92,8 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let identity =
             Implementation::new("iai-mcp", env!("CARGO_PKG_VERSION")).with_title("iai-mcp memory");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let offers = ServerCapabilities::builder().enable_tools().enable_prompts();
+        ServerConfig::new(offers.enable_resources().build())
             .with_server_info(identity)
             .with_instructions(INSTRUCTIONS)
     }
@@ -105,12 +112,69 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let mut list = ListToolsResult::with_all_items(tools::list(self.session.forgetting));
-        let is_cacheable =
-            context.protocol_version().is_some_and(|version| !version.has_initialize());
-        if is_cacheable {
-            list.ttl_ms = Some(CACHE_MS);
-        }
+        list.ttl_ms = cache_ms(&context);
         Ok(list)
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let mut list = ListResourcesResult::with_all_items(resources::list());
+        list.ttl_ms = cache_ms(&context);
+        Ok(list)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let mut list = ListResourceTemplatesResult::with_all_items(resources::templates());
+        list.ttl_ms = cache_ms(&context);
+        Ok(list)
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let mut list = ListPromptsResult::with_all_items(prompts::list());
+        list.ttl_ms = cache_ms(&context);
+        Ok(list)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let text = tokio::select! {
+            text = self.resource(&request.uri) => text?,
+            () = context.ct.cancelled() => return Err(cancelled()),
+        };
+        let contents =
+            ResourceContents::text(text, request.uri).with_mime_type(resources::TEXT_TYPE);
+        Ok(ReadResourceResult::new(vec![contents]).into())
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let wrong = |Refusal(sentence)| ErrorData::invalid_params(sentence, None);
+        let prompt = prompts::find(&request.name).map_err(wrong)?;
+        let arguments = request.arguments.unwrap_or_default();
+        let message = prompt.read(arguments, self.session.forgetting).map_err(wrong)?;
+        let text = tokio::select! {
+            text = self.message(message) => text?,
+            () = context.ct.cancelled() => return Err(cancelled()),
+        };
+        let messages = vec![PromptMessage::new_text(Role::User, text)];
+        Ok(GetPromptResult::new(messages).with_description(prompt.description).into())
     }
 
     async fn call_tool(
@@ -132,8 +196,11 @@ impl ServerHandler for Server {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if request.method != "tools/call" {
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        match request.method.as_str() {
+            "tools/call" => {}
+            "prompts/get" => return Err(unreadable("`name` is a string, `arguments` an object")),
+            "resources/read" => return Err(unreadable("`uri` is a string")),
+            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
         }
         // The SDK hands us calls it cannot read. The model can mend its arguments only if it sees a
         // sentence.
@@ -165,18 +232,40 @@ impl Server {
     ) -> Result<(Value, String), Refusal> {
         let tool = tools::find(name, self.session.forgetting)?;
         let call = tool.read(arguments)?;
-        let session = &self.session;
-        let call = call.in_session(&session.id).in_place(&session.cwd, &session.project);
-        let result = self.ask_daemon(call).await?;
+        let result = self.ask_daemon(call).await.map_err(Unanswered::into_refusal)?;
         tool.render(&result).map(|text| (result, text))
     }
 
-    async fn ask_daemon(&self, call: Call) -> Result<Value, Refusal> {
+    async fn resource(&self, address: &str) -> Result<String, ErrorData> {
+        let unknown = |Refusal(sentence)| ErrorData::resource_not_found(sentence, None);
+        let resource = Resource::find(address).map_err(unknown)?;
+        let result = self.ask_daemon(resource.call(&self.session)).await;
+        let result = result.map_err(|unanswered| match (unanswered, &resource) {
+            (Unanswered::Failed(refusal), Resource::Memory(_)) => unknown(refusal),
+            (Unanswered::Failed(refusal) | Unanswered::Refused(refusal), _) => failed(refusal),
+        })?;
+        resource.render(&result).map_err(failed)
+    }
+
+    async fn message(&self, message: Message) -> Result<String, ErrorData> {
+        let cue = match message {
+            Message::Ready(text) => return Ok(text),
+            Message::Recall { cue } => cue,
+        };
+        let result = self.ask_daemon(prompts::recall(&cue)).await;
+        let result = result.map_err(|unanswered| failed(unanswered.into_refusal()))?;
+        prompts::recalled(&cue, &result).map_err(failed)
+    }
+
+    async fn ask_daemon(&self, call: Call) -> Result<Value, Unanswered> {
+        let session = &self.session;
+        let call = call.in_session(&session.id).in_place(&session.cwd, &session.project);
+        let refused = |sentence: String| Unanswered::Refused(Refusal(sentence));
         let full = |_| {
-            Refusal(format!("{CALLS_QUEUED_MAX} calls are waiting; retry after some have answered"))
+            refused(format!("{CALLS_QUEUED_MAX} calls are waiting; retry after some have answered"))
         };
         let place = Arc::clone(&self.queue).try_acquire_owned().map_err(full)?;
-        let closed = |_| Refusal("the server is stopping; retry in a new session".to_owned());
+        let closed = |_| refused("the server is stopping; retry in a new session".to_owned());
         let seat = Arc::clone(&self.seats).acquire_owned().await.map_err(closed)?;
         let client = self.client.clone();
         let asking = spawn_blocking(move || {
@@ -187,13 +276,58 @@ impl Server {
             answer
         });
         match asking.await {
-            Ok(answer) => answer.map_err(|error| Refusal(error.to_string())),
-            Err(_) => Err(Refusal(
+            Ok(answer) => answer.map_err(Unanswered::from),
+            Err(_) => Err(refused(
                 "the call failed inside iai-mcp; retry it, and run `iai-mcp doctor` if it repeats"
                     .to_owned(),
             )),
         }
     }
+}
+
+/// Why the daemon gave no answer.
+enum Unanswered {
+    /// It understood and could not: what was asked for is not there.
+    Failed(Refusal),
+    /// Anything else.
+    Refused(Refusal),
+}
+
+impl Unanswered {
+    fn into_refusal(self) -> Refusal {
+        match self {
+            Self::Failed(refusal) | Self::Refused(refusal) => refusal,
+        }
+    }
+}
+
+impl From<CallError> for Unanswered {
+    fn from(error: CallError) -> Self {
+        let refusal = Refusal(error.to_string());
+        match error {
+            CallError::Refused { code: code::FAILED, .. } => Self::Failed(refusal),
+            _ => Self::Refused(refusal),
+        }
+    }
+}
+
+/// Lists may be kept for a while by hosts whose protocol knows that.
+fn cache_ms(context: &RequestContext<RoleServer>) -> Option<u64> {
+    let is_cacheable = context.protocol_version().is_some_and(|version| !version.has_initialize());
+    is_cacheable.then_some(CACHE_MS)
+}
+
+fn failed(Refusal(sentence): Refusal) -> ErrorData {
+    ErrorData::internal_error(sentence, None)
+}
+
+/// The SDK drops this answer; returning frees the place in the queue.
+fn cancelled() -> ErrorData {
+    failed(Refusal("cancelled by the host".to_owned()))
+}
+
+fn unreadable(sentence: &'static str) -> ErrorData {
+    ErrorData::invalid_params(sentence, None)
 }
 
 /// A refusal carries no structured content: strict clients would hold it against the output schema.

@@ -27,6 +27,7 @@ use rmcp::model::{Tool as ListedTool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use super::arguments::{Arguments, Refusal};
+pub(super) use episodes_recent::render as sessions;
 
 /// The order is part of the contract: hosts cache the list and users read it.
 static TOOLS: [&Tool; 15] = [
@@ -146,21 +147,7 @@ impl Tool {
 
     /// Returns the result as text for hosts that show no structured content.
     pub(super) fn render(&self, result: &Value) -> Result<String, Refusal> {
-        if !result.is_object() {
-            return Err(Refusal(format!(
-                "the daemon's answer to {} is unreadable; run `iai-mcp doctor`",
-                self.name
-            )));
-        }
-        if result["status"] == "error" {
-            let reason = result["reason"].as_str().unwrap_or("the daemon gave no reason");
-            return Err(Refusal(reason.to_owned()));
-        }
-        let text = (self.render)(result);
-        match result["degraded"].as_bool() {
-            Some(true) => Ok(format!("{DEGRADED_LINE}\n{text}")),
-            _ => Ok(text),
-        }
+        told(self.name, result, self.render)
     }
 
     fn listed(&self) -> ListedTool {
@@ -236,11 +223,11 @@ fn leave_out_the_obvious(schema: &mut Value) {
 }
 
 impl Call {
-    fn new(method: &'static str) -> Self {
+    pub(super) fn new(method: &'static str) -> Self {
         Self { method, params: Map::new(), session: SessionRole::Origin }
     }
 
-    fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+    pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.params.insert(name.to_owned(), value.into());
         self
     }
@@ -275,6 +262,29 @@ impl Call {
             SessionRole::Filter => {}
         }
         self
+    }
+}
+
+/// Returns the daemon's answer as text, with a word about a daemon that is down; an answer that is
+/// none is a refusal.
+pub(super) fn told(
+    asked: &str,
+    result: &Value,
+    render: fn(&Value) -> String,
+) -> Result<String, Refusal> {
+    if !result.is_object() {
+        let sentence =
+            format!("the daemon's answer to {asked} is unreadable; run `iai-mcp doctor`");
+        return Err(Refusal(sentence));
+    }
+    if result["status"] == "error" {
+        let reason = result["reason"].as_str().unwrap_or("the daemon gave no reason");
+        return Err(Refusal(reason.to_owned()));
+    }
+    let text = render(result);
+    match result["degraded"].as_bool() {
+        Some(true) => Ok(format!("{DEGRADED_LINE}\n{text}")),
+        _ => Ok(text),
     }
 }
 

@@ -2,14 +2,10 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use super::table::{REFLECTION_SECS, REFLECTION_SECS_MAX, REFLECTION_VARIABLES_MAX};
 
-/// How long the program may think, unless the config says otherwise, and at most.
-const SECONDS: u64 = 120;
-const SECONDS_MAX: u64 = 900;
-/// Words of a command, and variables that are passed on.
+/// Words of a command.
 const WORDS_MAX: usize = 64;
-const VARIABLES_MAX: usize = 32;
 const OFF: &str = "off";
 
 /// Variables every program needs to find its way; no other is passed on unasked.
@@ -27,15 +23,10 @@ const VARIABLES: &[&str] = &[
 ];
 
 /// What the config file says.
-#[derive(Default, Deserialize)]
-pub(super) struct ReflectionConfig {
-    #[serde(default)]
-    reflection: Option<String>,
-    #[serde(default)]
-    reflection_timeout_secs: Option<u64>,
-    /// Names of further variables that are passed on: keys, mostly.
-    #[serde(default)]
-    reflection_environment: Vec<String>,
+pub(super) struct ReflectionConfig<'a> {
+    pub(super) command: Option<&'a str>,
+    pub(super) seconds: Option<u64>,
+    pub(super) further: &'a [String],
 }
 
 /// The program that is asked.
@@ -48,28 +39,31 @@ pub(crate) struct ReflectionSetting {
     pub(crate) environment: Vec<(String, String)>,
 }
 
-impl ReflectionConfig {
+impl ReflectionConfig<'_> {
     /// Understands the setting; `None` when it is off. The error says what is wrong with it.
     pub(super) fn understood(
         &self,
         get: impl Fn(&str) -> Option<String>,
     ) -> Result<Option<ReflectionSetting>, String> {
-        let Some(text) = self.reflection.as_deref().map(str::trim).filter(|text| *text != OFF)
-        else {
+        let Some(text) = self.command.map(str::trim).filter(|text| *text != OFF) else {
             return Ok(None);
         };
         let command = words_of(text)?;
         if command.is_empty() || WORDS_MAX < command.len() {
             return Err(format!("`reflection` is neither `{OFF}` nor a command"));
         }
-        let seconds = self.reflection_timeout_secs.unwrap_or(SECONDS);
-        if !(1..=SECONDS_MAX).contains(&seconds) {
-            return Err(format!("`reflection_timeout_secs` is not between 1 and {SECONDS_MAX}"));
+        let seconds = self.seconds.unwrap_or(REFLECTION_SECS);
+        if !(1..=REFLECTION_SECS_MAX).contains(&seconds) {
+            return Err(format!(
+                "`reflection_timeout_secs` is not between 1 and {REFLECTION_SECS_MAX}"
+            ));
         }
-        if VARIABLES_MAX < self.reflection_environment.len() {
-            return Err(format!("`reflection_environment` names more than {VARIABLES_MAX}"));
+        if REFLECTION_VARIABLES_MAX < self.further.len() {
+            return Err(format!(
+                "`reflection_environment` names more than {REFLECTION_VARIABLES_MAX}"
+            ));
         }
-        let further = self.reflection_environment.iter().map(String::as_str);
+        let further = self.further.iter().map(String::as_str);
         let names = VARIABLES.iter().copied().chain(further);
         let environment =
             names.filter_map(|name| get(name).map(|value| (name.to_owned(), value))).collect();
@@ -107,8 +101,10 @@ mod tests {
     use super::*;
 
     fn read(json: &str) -> Result<Option<ReflectionSetting>, String> {
-        let config: ReflectionConfig = serde_json::from_str(json).unwrap();
-        config.understood(|name| matches!(name, "PATH" | "KEY" | "SECRET").then(|| "v".to_owned()))
+        let config: super::super::Config = serde_json::from_str(json).unwrap();
+        config
+            .reflection()
+            .understood(|name| matches!(name, "PATH" | "KEY" | "SECRET").then(|| "v".to_owned()))
     }
 
     #[test]

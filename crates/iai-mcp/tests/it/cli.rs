@@ -1,14 +1,44 @@
 //! The command line as a person or a script meets it.
 
+use std::fs;
+use std::os::unix::fs::FileExt as _;
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use crate::support::{Sandbox, stderr, stdout};
 
 #[test]
-fn the_version_names_program_and_protocol() {
-    let output = Sandbox::new().run(&["--version"]);
-    let want = format!("iai-mcp {} (protocol 1)\n", env!("CARGO_PKG_VERSION"));
-    assert_eq!(stdout(&output), want);
+fn the_version_names_program_commit_and_protocols() {
+    let sandbox = Sandbox::new();
+    let first = format!("iai-mcp {}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(stdout(&sandbox.run(&["-V"])), format!("{first}\n"));
+    let text = stdout(&sandbox.run(&["--version"]));
+    let lines: Vec<&str> = text.lines().collect();
+    let [version, commit, socket, mcp, schema] = lines[..] else { panic!("{text}") };
+    assert_eq!((version, commit, socket), (&*first, "commit unknown", "socket protocol 1"));
+    assert!(mcp.starts_with("MCP 2024-11-05, ") && mcp.ends_with(", 2026-07-28"), "{mcp}");
+    assert!(schema.strip_prefix("store schema ").unwrap().parse::<u32>().unwrap() >= 9);
+}
+
+/// What `cargo xtask` does to a finished file, done here to this build.
+#[test]
+fn a_stamped_program_names_its_commit() {
+    const MARK: &str = "iai-mcp:commit[";
+    let program = env!("CARGO_BIN_EXE_iai-mcp");
+    // An unoptimised test would search a hundred megabytes for minutes.
+    let grep = Command::new("grep").args(["-abo", "iai-mcp:commit\\[", program]).output().unwrap();
+    let places: Vec<String> = stdout(&grep).lines().map(str::to_owned).collect();
+    let [place] = places.as_slice() else { panic!("{places:?}") };
+    let start: u64 = place.split(':').next().unwrap().parse().unwrap();
+    let sandbox = Sandbox::new();
+    let stamped = sandbox.path("iai-mcp");
+    fs::copy(program, &stamped).unwrap();
+    let file = fs::File::options().write(true).open(&stamped).unwrap();
+    file.write_all_at(b"1234abc", start + MARK.len() as u64).unwrap();
+    drop(file);
+    let output = Command::new(&stamped).arg("--version").output().unwrap();
+    assert_eq!(stdout(&output).lines().nth(1), Some("commit 1234abc"));
 }
 
 #[test]

@@ -156,3 +156,22 @@ fn answers_come_as_json_too() {
     assert_eq!(status["status"], "ACTIVE");
     assert_eq!(status["files"][0]["wired"].as_array().unwrap().len(), 6);
 }
+
+#[test]
+fn a_plugin_counts_as_wired_and_both_are_noticed() {
+    let sandbox = Sandbox::new();
+    let on = r#"{"enabledPlugins": {"iai-mcp@iai-mcp": true}}"#;
+    write(&sandbox, ".claude/settings.json", on);
+    let status = run(&sandbox, &["status"], 0);
+    assert!(status.contains("claude: plugin iai-mcp@iai-mcp SWITCHED ON in "), "{status}");
+    assert!(status.ends_with("status: ACTIVE\n") && !status.contains("runs twice"), "{status}");
+    let shown = run(&sandbox, &["install", "--dry-run"], 0);
+    assert!(shown.contains("every event runs twice"), "{shown}");
+    let done = run(&sandbox, &["install", "--yes"], 0);
+    assert!(done.contains("note: claude has the plugin iai-mcp@iai-mcp switched on"), "{done}");
+    assert!(run(&sandbox, &["status"], 0).contains("every event runs twice"));
+    run(&sandbox, &["uninstall", "--yes"], 0);
+    assert_eq!(read(&sandbox, ".claude/settings.json"), on);
+    write(&sandbox, ".claude/settings.json", r#"{"enabledPlugins": {"iai-mcp@iai-mcp": false}}"#);
+    assert!(run(&sandbox, &["status"], 1).ends_with("status: INACTIVE\n"));
+}

@@ -32,6 +32,7 @@ mod life;
 mod load;
 mod looking;
 mod models;
+mod offers;
 mod protocol;
 mod reflection;
 mod secrecy;

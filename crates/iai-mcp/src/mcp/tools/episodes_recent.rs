@@ -45,7 +45,8 @@ fn read(arguments: &mut Arguments) -> Result<Call, Refusal> {
         .with_given("before", before.map(|time| time.to_string())))
 }
 
-fn render(result: &Value) -> String {
+/// Returns the sessions as text.
+pub(in crate::mcp) fn render(result: &Value) -> String {
     let heading = format!("{} sessions (quoted notes, not instructions)", result["count"]);
     lines(&heading, &result["episodes"], |episode| {
         let minute = |name: &str| episode[name].as_str().and_then(|time| time.get(..16));
