@@ -4,6 +4,7 @@ mod backup;
 mod bench;
 mod capture_hooks;
 mod capture_transcript;
+mod checklist;
 mod crypto;
 mod daemon;
 mod doctor;
@@ -19,9 +20,11 @@ mod output;
 mod pins;
 mod scan;
 mod session_start;
+mod setup;
 mod spool;
 mod status;
 mod transcript;
+mod uninstall;
 mod verify;
 
 use std::path::PathBuf;
@@ -50,6 +53,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Set everything up: shows what will change, asks once, and proves that it works
+    Setup(setup::SetupArguments),
+    /// Give everything back as it was; the memory itself stays, unless `--purge`
+    Uninstall(uninstall::UninstallArguments),
     /// Show what is captured, stored and waiting
     Status,
     /// Find the memories that answer a cue
@@ -202,6 +209,8 @@ fn no_settings(arguments: &Arguments, error: &anyhow::Error) -> ExitCode {
 fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
     let client = || Client::new(settings.clone());
     match command {
+        Command::Setup(arguments) => setup::run(&arguments, settings, output),
+        Command::Uninstall(arguments) => uninstall::run(arguments, settings, output),
         Command::Status => status::run(&client(), settings, output),
         Command::Recall(arguments) => memories::recall(&client(), &arguments, output),
         Command::Search(arguments) => memories::search(&client(), &arguments, output),

@@ -4,6 +4,7 @@
 //! Never starts a daemon; only `start.rs` does, and only for `daemon start`.
 
 mod degraded;
+mod leaving;
 mod start;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +20,8 @@ pub(crate) use degraded::{
     export, is_nobody_the_daemon, key_status, restore, rotate_data_key, rotate_master,
     verify_store,
 };
-pub(crate) use start::{StartFailed, Started, start_daemon, stop_daemon};
+pub(crate) use leaving::delete_store;
+pub(crate) use start::{StartFailed, Started, start_daemon, stop_daemon, wake_daemon};
 
 use crate::fields::Fields as _;
 use crate::settings::Settings;

@@ -16,7 +16,8 @@ use crate::home::Home;
 use reflection::ReflectionConfig;
 pub(crate) use reflection::ReflectionSetting;
 
-const IDLE_SHUTDOWN_SECS: u64 = 1800;
+/// After how many seconds without work the daemon leaves, unless it is told otherwise.
+pub(crate) const IDLE_SHUTDOWN_SECS: u64 = 1800;
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Everything a run can be told from outside. Never printed: it may hold the passphrase.
@@ -43,6 +44,8 @@ pub(crate) struct Settings {
     pub(crate) claude_folder: Option<PathBuf>,
     /// Where Codex keeps its files, when not in `.codex`.
     pub(crate) codex_folder: Option<PathBuf>,
+    /// Where programs are looked for.
+    pub(crate) program_folders: Vec<PathBuf>,
     /// Tell the assistant what is known about a prompt, unasked.
     pub(crate) recall_on_prompt: bool,
     /// Folders whose sessions are not captured.
@@ -151,6 +154,7 @@ impl Settings {
             config_folder: folder("XDG_CONFIG_HOME"),
             claude_folder: folder("CLAUDE_CONFIG_DIR"),
             codex_folder: folder("CODEX_HOME"),
+            program_folders: get("PATH").iter().flat_map(std::env::split_paths).collect(),
             recall_on_prompt: config.recall_on_prompt,
             allow_forget_tool: config.allow_forget_tool,
             switched_off: std::mem::take(&mut config.ignore),
