@@ -1,7 +1,7 @@
 //! The way to the memory for everybody who is not the daemon: over the socket, or degraded when
 //! nobody listens.
 //!
-//! Never starts a daemon; only `start.rs` does, and only for `daemon start`.
+//! Never starts a daemon; only `start.rs` does, and only for `daemon start` and `setup`.
 
 mod degraded;
 mod leaving;

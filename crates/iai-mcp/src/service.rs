@@ -147,7 +147,8 @@ impl Service {
         match keeper {
             Keeper::Systemd => systemd::remove(),
             Keeper::Launchd => launchd::stop(),
-            Keeper::Nobody(_) => Ok(()),
+            // The manager will find them gone when it comes back.
+            Keeper::Nobody(_) => systemd::unlink(&self.folder),
         }
     }
 

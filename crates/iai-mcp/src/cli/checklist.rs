@@ -1,6 +1,8 @@
 //! What a command of several steps does, a line each: as it happens for people, as one document for
 //! programs.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::output::{Output, Tone};
@@ -30,6 +32,8 @@ pub(super) struct Row {
 /// The steps so far.
 pub(super) struct Checklist<'a> {
     output: &'a Output,
+    /// What people read as `~`.
+    home: &'a Path,
     rows: Vec<Row>,
 }
 
@@ -73,17 +77,18 @@ impl State {
 }
 
 impl<'a> Checklist<'a> {
-    pub(super) fn new(output: &'a Output) -> Self {
-        Self { output, rows: Vec::new() }
+    pub(super) fn new(output: &'a Output, home: &'a Path) -> Self {
+        Self { output, home, rows: Vec::new() }
     }
 
     /// Adds a step and shows it.
     pub(super) fn add(&mut self, row: Row) {
         // Padded before it is tinted: colours have no width.
         let word = self.output.tint(row.state.tone(), &format!("{:<10}", row.state.word()));
-        self.output.explain(&format!("  {word} {:<14} {}", row.name, row.detail));
+        let short = |text: &str| text.replace(&format!("{}/", self.home.display()), "~/");
+        self.output.explain(&format!("  {word} {:<14} {}", row.name, short(&row.detail)));
         if !row.next.is_empty() {
-            self.output.explain(&format!("{:27} → {}", "", row.next));
+            self.output.explain(&format!("{:27} → {}", "", short(&row.next)));
         }
         self.rows.push(row);
     }

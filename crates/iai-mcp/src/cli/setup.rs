@@ -7,6 +7,7 @@ mod advice;
 mod plan;
 mod steps;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -50,23 +51,30 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let folders = folders(settings)?;
     let mut plan = Plan::look(settings, &folders, arguments)?;
-    let preview = show(&plan, output);
+    if arguments.yes && !arguments.dry_run {
+        show_problems(&plan, output);
+        return Ok(carry_out(&mut plan, &folders.home, output));
+    }
+    let preview = show(&plan, &folders.home, output);
     if arguments.dry_run {
         let report = report(&plan, &preview, Applied::No, &[]);
         output.show(&report, |_| "nothing was changed".to_owned());
         return Ok(exit(&preview));
     }
-    if !is_agreed(arguments, output)? {
-        output.show(&json!({"ok": false, "applied": false}), |_| "nothing was changed".to_owned());
+    if !is_agreed(output)? {
+        output.text("nothing was changed");
         return Ok(Exit::Failure.into());
     }
-    output.explain("");
-    let mut checklist = Checklist::new(output);
-    steps::carry_out(&mut plan, output, &mut checklist);
-    let advice = advice::what_now(&plan, &checklist);
-    let report = report(&plan, &checklist, Applied::Yes, &advice);
+    Ok(carry_out(&mut plan, &folders.home, output))
+}
+
+fn carry_out(plan: &mut Plan<'_>, home: &Path, output: &Output) -> ExitCode {
+    let mut checklist = Checklist::new(output, home);
+    steps::carry_out(plan, output, &mut checklist);
+    let advice = advice::what_now(plan, &checklist);
+    let report = report(plan, &checklist, Applied::Yes, &advice);
     output.show(&report, |_| format!("\nWhat to do now\n{}", listed(&advice)));
-    Ok(exit(&checklist))
+    exit(&checklist)
 }
 
 /// Whether the files were written.
@@ -77,25 +85,34 @@ enum Applied {
 }
 
 /// Shows what would change, byte by byte, and then everything that would happen, on one screen.
-fn show<'a>(plan: &Plan<'_>, output: &'a Output) -> Checklist<'a> {
+fn show<'a>(plan: &Plan<'_>, home: &'a Path, output: &'a Output) -> Checklist<'a> {
     for done in plan.files() {
         output.explain(&done.preview(output));
     }
-    output.explain("What will happen");
-    let mut preview = Checklist::new(output);
+    output.explain("What setup does");
+    let mut preview = Checklist::new(output, home);
     for row in plan.rows() {
         preview.add(row);
     }
-    for note in &plan.notes {
-        output.explain(&format!("  note: {note}"));
-    }
+    show_notes(plan, output);
     preview
 }
 
-fn is_agreed(arguments: &SetupArguments, output: &Output) -> anyhow::Result<bool> {
-    if arguments.yes {
-        return Ok(true);
+/// Shows those who agreed beforehand what they have to do themselves.
+fn show_problems(plan: &Plan<'_>, output: &Output) {
+    for done in plan.files().filter(|done| done.failure.is_some()) {
+        output.explain(&done.preview(output));
     }
+    show_notes(plan, output);
+}
+
+fn show_notes(plan: &Plan<'_>, output: &Output) {
+    for note in &plan.notes {
+        output.explain(&format!("note: {note}"));
+    }
+}
+
+fn is_agreed(output: &Output) -> anyhow::Result<bool> {
     output.ask("do all this?").context(
         "nothing was changed: there is no terminal to ask on; look with `iai-mcp setup --dry-run`, \
          agree with `iai-mcp setup --yes`",

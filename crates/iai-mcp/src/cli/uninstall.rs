@@ -1,7 +1,7 @@
 //! `uninstall`: everything setup did, undone: no daemon, no service, every host's file as it was.
 //! The memory itself stays, unless it is to be purged.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -66,20 +66,19 @@ pub(super) fn run(
         check_nothing_foreign(settings)?;
     }
     let mut plan = Plan::look(settings, &folders, memory)?;
-    let preview = show(&plan, output);
+    if arguments.yes && !arguments.dry_run {
+        return Ok(plan.carry_out(&folders.home, output));
+    }
+    let preview = show(&plan, &folders.home, output);
     if arguments.dry_run {
         output.show(&report(&plan, &preview, false), |_| "nothing was changed".to_owned());
         return Ok(exit(&preview));
     }
-    if !is_agreed(&plan, arguments, output)? {
-        output.show(&json!({"ok": false, "applied": false}), |_| "nothing was changed".to_owned());
+    if !is_agreed(&plan, output)? {
+        output.text("nothing was changed");
         return Ok(Exit::Failure.into());
     }
-    output.explain("");
-    let mut checklist = Checklist::new(output);
-    plan.carry_out(&mut checklist);
-    output.show(&report(&plan, &checklist, true), |_| plan.farewell().join("\n"));
-    Ok(exit(&checklist))
+    Ok(plan.carry_out(&folders.home, output))
 }
 
 /// Refuses before anything is touched, so that nobody is left half-way.
@@ -177,7 +176,16 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn carry_out(&mut self, checklist: &mut Checklist<'_>) {
+    fn carry_out(&mut self, home: &Path, output: &Output) -> ExitCode {
+        let mut checklist = Checklist::new(output, home);
+        self.undo(&mut checklist);
+        output.show(&report(self, &checklist, true), |_| self.farewell().join("\n"));
+        exit(&checklist)
+    }
+
+    fn undo(&mut self, checklist: &mut Checklist<'_>) {
+        // Asked while there is somebody to ask.
+        let loss = (self.memory == Memory::Purged).then(|| self.loss());
         checklist.add(self.end_daemon());
         if self.hosts.is_empty() {
             checklist.add(nothing_in_hosts());
@@ -186,10 +194,10 @@ impl<'a> Plan<'a> {
             done.apply(&self.installer, Action::Uninstall);
             checklist.add(host_row(done, true));
         }
-        if self.memory == Memory::Kept {
+        let Some(loss) = loss else {
             checklist.add(self.store_kept());
             return;
-        }
+        };
         if checklist.has(State::Failed) {
             // What was done to the hosts' files is written down in the store.
             let why = "not deleted, because something else could not be undone";
@@ -197,7 +205,7 @@ impl<'a> Plan<'a> {
             return;
         }
         checklist.add(self.drop_copies());
-        checklist.add(self.purge());
+        checklist.add(self.purge(&loss));
     }
 
     fn end_daemon(&mut self) -> Row {
@@ -225,13 +233,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn purge(&self) -> Row {
+    fn purge(&self, loss: &str) -> Row {
         let root = self.settings.home.root();
         if !root.exists() {
             return Row::new(STORE, State::Already, "there is none");
         }
         match delete_store(self.settings) {
-            Ok(()) => Row::new(STORE, State::Done, format!("deleted {}", root.display())),
+            Ok(()) => Row::new(STORE, State::Done, loss),
             Err(error) => Row::failed(STORE, format!("{error:#}"), "then run this again"),
         }
     }
@@ -261,34 +269,23 @@ fn host_row(done: &Done, is_applied: bool) -> Row {
     let state = if is_applied { State::Done } else { State::Planned };
     match &done.failure {
         Some(failure) => Row::failed(file.host, failure, "then run `iai-mcp uninstall` again"),
-        None => Row::new(
-            file.host,
-            state,
-            format!("{} {} ({})", done.word(is_applied), file.path.display(), file.noun()),
-        ),
+        None => Row::new(file.host, state, format!("{} {}", done.word(true), file.path.display())),
     }
 }
 
-fn show<'a>(plan: &Plan<'_>, output: &'a Output) -> Checklist<'a> {
+fn show<'a>(plan: &Plan<'_>, home: &'a Path, output: &'a Output) -> Checklist<'a> {
     for done in plan.files() {
         output.explain(&done.preview(output));
     }
-    output.explain("What will happen");
-    let mut preview = Checklist::new(output);
+    output.explain("What uninstall does");
+    let mut preview = Checklist::new(output, home);
     for row in plan.rows() {
         preview.add(row);
     }
     preview
 }
 
-fn is_agreed(
-    plan: &Plan<'_>,
-    arguments: UninstallArguments,
-    output: &Output,
-) -> anyhow::Result<bool> {
-    if arguments.yes {
-        return Ok(true);
-    }
+fn is_agreed(plan: &Plan<'_>, output: &Output) -> anyhow::Result<bool> {
     let question = match plan.memory {
         Memory::Kept => "undo all this?",
         Memory::Purged => "undo all this, and lose the memory for good?",

@@ -197,7 +197,7 @@ mod tests {
         fs::create_dir(&elsewhere).unwrap();
         let link = home.root().join("logs/link");
         symlink(&elsewhere, &link).unwrap();
-        assert_eq!(delete_all(&home).unwrap(), [link.clone()]);
+        assert_eq!(delete_all(&home).unwrap(), std::slice::from_ref(&link));
         fs::rename(&link, folder.path().join("away")).unwrap();
         let root = folder.path().join("by-link");
         symlink(home.root(), &root).unwrap();

@@ -1,6 +1,9 @@
 //! systemd's user manager: two units, a socket that is always there and a service that is not.
 
+use std::fs;
 use std::path::Path;
+
+use anyhow::Context as _;
 
 use super::manager::{Said, ask, tell};
 use super::{Job, Keeper, Reach};
@@ -128,6 +131,19 @@ pub(super) fn stop() -> anyhow::Result<()> {
 pub(super) fn remove() -> anyhow::Result<()> {
     tell(SYSTEMCTL, &["--user", "disable", "--now", SOCKET])?;
     tell(SYSTEMCTL, &["--user", "stop", SERVICE])
+}
+
+/// Undoes by hand what `enable` did, where there is no manager to do it.
+#[expect(clippy::disallowed_methods, reason = "a link that was made because we asked for it")]
+pub(super) fn unlink(folder: &Path) -> anyhow::Result<()> {
+    let wanted = folder.join("sockets.target.wants");
+    let link = wanted.join(SOCKET);
+    if fs::symlink_metadata(&link).is_ok_and(|facts| facts.is_symlink()) {
+        fs::remove_file(&link).with_context(|| format!("deleting {}", link.display()))?;
+        // Fails on a folder that holds other links, as it should.
+        fs::remove_dir(&wanted).ok();
+    }
+    Ok(())
 }
 
 /// The files are gone already; a manager that does not care is no failure.

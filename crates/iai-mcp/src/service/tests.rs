@@ -1,7 +1,5 @@
 //! What managers are given, checked by their own tools where this machine has them.
 
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use super::*;
@@ -119,6 +117,17 @@ fn open_elements(text: &str) -> Vec<String> {
         }
     }
     open
+}
+
+#[test]
+fn what_enable_linked_is_unlinked_without_a_manager() {
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = folder.path().join("sockets.target.wants");
+    systemd::unlink(folder.path()).unwrap();
+    fs::create_dir(&wanted).unwrap();
+    std::os::unix::fs::symlink("nowhere", wanted.join(systemd::SOCKET)).unwrap();
+    systemd::unlink(folder.path()).unwrap();
+    assert!(!wanted.exists());
 }
 
 #[test]

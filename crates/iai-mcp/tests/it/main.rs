@@ -34,6 +34,7 @@ mod models;
 mod protocol;
 mod reflection;
 mod secrecy;
+mod setup;
 mod standing;
 mod tools;
 mod way_in;

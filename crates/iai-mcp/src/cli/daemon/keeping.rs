@@ -73,6 +73,9 @@ impl<'a> Keeping<'a> {
     /// Writes the files and has the manager listen. Whoever runs now is stopped before: a manager
     /// takes the socket's path from under them, and two daemons cannot be.
     pub(in crate::cli) fn install(&mut self) -> anyhow::Result<()> {
+        if let Some(failure) = self.files.iter().find_map(|done| done.failure.as_ref()) {
+            bail!("{failure}");
+        }
         if self.service.is_listening(&self.keeper) {
             self.service.stop(&self.keeper)?;
         }

@@ -132,11 +132,11 @@ pub(super) fn no_hosts() -> Row {
 
 fn host_row(done: &Done) -> Row {
     let file = &done.step.file;
-    let what = |word: &str| format!("{word} {} ({})", file.path.display(), file.noun());
+    let what = format!("{} in {}", file.noun(), file.path.display());
     match (&done.failure, done.is_change()) {
         (Some(failure), _) => Row::failed(file.host, failure, "the block to paste is above"),
-        (None, true) => Row::new(file.host, State::Planned, what(done.word(false))),
-        (None, false) => Row::new(file.host, State::Already, what("unchanged")),
+        (None, true) => Row::new(file.host, State::Planned, what),
+        (None, false) => Row::new(file.host, State::Already, what),
     }
 }
 
@@ -214,7 +214,7 @@ fn history(settings: &Settings, arguments: &SetupArguments) -> Outlook<Vec<Sourc
             Outlook::skipped(HISTORY, "no transcripts were found", "")
         }
         Ok(sources) => {
-            let what = format!("{} are taken in", counted(sources.len(), "transcript"));
+            let what = format!("taken in: {}", counted(sources.len(), "transcript"));
             Outlook::Do(sources, what)
         }
     }

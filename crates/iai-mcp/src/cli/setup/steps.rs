@@ -109,7 +109,7 @@ fn hosts(plan: &mut Plan<'_>, checklist: &mut Checklist<'_>) {
         let was_refused = done.failure.is_some();
         done.apply(&plan.installer, Action::Install);
         let file = &done.step.file;
-        let detail = format!("{} {} ({})", done.word(true), file.path.display(), file.noun());
+        let detail = format!("{} in {}", file.noun(), file.path.display());
         checklist.add(match (&done.failure, done.is_change()) {
             (Some(failure), _) if was_refused => {
                 let next = "paste the block above, or mend the file and run setup again";
