@@ -4,8 +4,8 @@
 //! The manager holds the socket and starts the daemon when somebody connects, so that an idle
 //! daemon may leave. Writing the files is left to `install.rs`, asking and printing to commands.
 
+mod control;
 mod launchd;
-mod manager;
 mod systemd;
 
 use std::fs;

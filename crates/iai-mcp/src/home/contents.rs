@@ -43,7 +43,7 @@ enum Within {
     All,
     /// Model files, and folders they are fetched into.
     Models,
-    /// The one file that keeps sessions there from being captured; the rest is the user's program's.
+    /// The one file that keeps sessions there from being captured; the rest is not ours.
     Ignore,
 }
 

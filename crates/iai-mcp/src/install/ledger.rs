@@ -66,7 +66,12 @@ impl Ledger {
                 anyhow::bail!("{} is too large to be our ledger; move it away", path.display())
             }
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
                 return Ok(Self { version: VERSION, files: BTreeMap::new() });
             }
             Err(error) => return Err(error).with_context(reading),

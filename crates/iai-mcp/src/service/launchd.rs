@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::manager::{Said, ask, tell};
+use super::control::{Said, ask, tell};
 use super::{Job, Keeper};
 use crate::install::WHOLE_MARK;
 

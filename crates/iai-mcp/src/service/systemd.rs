@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use super::manager::{Said, ask, tell};
+use super::control::{Said, ask, tell};
 use super::{Job, Keeper, Reach};
 use crate::install::WHOLE_MARK;
 
@@ -81,7 +81,7 @@ pub(super) fn service_unit(job: &Job) -> String {
 
 /// The kernel sees to it that the daemon has no network, runs no code it made up, and cannot leave
 /// its namespaces.
-const NARROW: &str = "# No network, no made-up code; `iai-mcp setup` loosens it for \"reflection\".\n\
+const NARROW: &str = "# No network, no made-up code; setup again loosens it for \"reflection\".\n\
      RestrictAddressFamilies=AF_UNIX\n\
      RestrictNamespaces=yes\n\
      MemoryDenyWriteExecute=yes\n\

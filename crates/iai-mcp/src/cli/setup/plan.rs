@@ -144,6 +144,15 @@ fn key(settings: &Settings) -> Outlook<()> {
     let told = key_status(settings);
     let path = settings.home.key_file();
     let is = |name: &str| told.at(name) == true;
+    let root = settings.home.root();
+    if root.exists() && !root.is_dir() {
+        let next = "move it away, or set IAI_MCP_STORE to a folder of yours; then again";
+        return Outlook::Settled(Row::failed(
+            KEY,
+            format!("{} is no folder", root.display()),
+            next,
+        ));
+    }
     if let Some(error) = &settings.config_error {
         let next = "mend it; while it cannot be read, nothing is captured";
         return Outlook::Settled(Row::failed(KEY, error, next));

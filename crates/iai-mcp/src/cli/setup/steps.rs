@@ -6,7 +6,9 @@ use super::super::doctor::{Proof, prove};
 use super::super::import::take_all;
 use super::super::model::begin_to_use;
 use super::super::output::{Output, counted};
-use super::plan::{DAEMON, HISTORY, KEY, MODEL, Outlook, PROOF, Plan, SERVICE, no_hosts};
+use super::plan::{
+    DAEMON, HISTORY, HOSTS_ROW, KEY, MODEL, Outlook, PROOF, Plan, SERVICE, no_hosts,
+};
 use crate::client::{Client, Started, create_key, start_daemon, wake_daemon};
 use crate::fields::Fields as _;
 use crate::home::ensure_private_folder;
@@ -19,7 +21,7 @@ use crate::settings::Settings;
 pub(super) fn carry_out(plan: &mut Plan<'_>, output: &Output, checklist: &mut Checklist<'_>) {
     checklist.add(key(plan));
     if checklist.has_failed(KEY) {
-        for name in [SERVICE, DAEMON, MODEL, HISTORY, PROOF] {
+        for name in [SERVICE, DAEMON, HOSTS_ROW, MODEL, HISTORY, PROOF] {
             checklist.add(Row::new(name, State::Skipped, "there is no store to work with"));
         }
         return;
@@ -50,7 +52,7 @@ fn key(plan: &Plan<'_>) -> Row {
                 Err(error) => Row::failed(
                     KEY,
                     format!("{}: {error:#}", path.display()),
-                    "free the path, or set IAI_MCP_STORE to a folder of yours; then run setup again",
+                    "free the path, or set IAI_MCP_STORE to a folder of yours; then again",
                 ),
             }
         }
