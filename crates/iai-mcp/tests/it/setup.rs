@@ -375,6 +375,14 @@ fn a_machine_with_systemd_gets_a_socket_that_starts_the_daemon() {
     assert!(!household.sandbox.socket().exists(), "stopped is stopped");
     household.report(&["daemon", "start"], 0);
     assert_eq!(household.sandbox.status().unwrap()["pid"].to_string(), pid());
+    let (key, away) = (household.sandbox.root().join(".crypto.key"), household.sandbox.path("key"));
+    household.report(&["daemon", "stop"], 0);
+    fs::rename(&key, &away).unwrap();
+    let refused = household.run(&["daemon", "start"]);
+    assert_eq!(refused.status.code(), Some(5), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains(".crypto.key"), "{}", stderr(&refused));
+    fs::rename(&away, &key).unwrap();
+    household.report(&["daemon", "restart"], 0);
     household.report(&["daemon", "uninstall", "--yes"], 0);
     assert!(!household.sandbox.path(".config").exists());
     let installed = stdout(&household.run(&["daemon", "install", "--yes"]));

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 
 use super::super::capture_hooks::{Done, folders, installer};
 use super::super::output::Output;
-use crate::client::{Started, is_nobody_the_daemon, start_daemon, stop_daemon, wake_daemon};
+use crate::client::{
+    Started, check_store, is_nobody_the_daemon, start_daemon, stop_daemon, wake_daemon,
+};
 use crate::exit::Exit;
 use crate::fields::Fields as _;
 use crate::home::ensure_private_folder;
@@ -153,8 +155,14 @@ pub(in crate::cli) fn start(settings: &Settings) -> anyhow::Result<Started> {
         stop_daemon(settings)?;
         service.start(&keeper)?;
     }
-    let status = wake_daemon(settings)
-        .with_context(|| format!("{} does not bring it up; {}", keeper.name(), keeper.diary()))?;
+    let status = wake_daemon(settings).or_else(|error| {
+        // Managers keep to themselves why a daemon ended; most often it is the store or its key.
+        if settings.home.database().exists() {
+            check_store(settings)?;
+        }
+        let why = || format!("{} does not bring it up; {}", keeper.name(), keeper.diary());
+        Err(error).with_context(why)
+    })?;
     Ok(match was_running {
         true => Started::Already(status),
         false => Started::Now { status, remarks: None },
@@ -180,7 +188,8 @@ pub(super) fn install(
     if let Keeper::Nobody(why) = &keeping.keeper {
         bail!("{why}; `iai-mcp daemon start` runs the daemon until this machine restarts");
     }
-    for done in &keeping.files {
+    let is_shown = arguments.dry_run || !arguments.yes;
+    for done in keeping.files.iter().filter(|_| is_shown) {
         let path = done.step.file.path.display();
         output.explain(&format!("# Would install to: {path}\n{}", done.preview(output)));
     }
