@@ -5,6 +5,7 @@ mod bench;
 mod browse;
 mod capture_hooks;
 mod capture_transcript;
+mod checklist;
 mod crypto;
 mod daemon;
 mod doctor;
@@ -22,9 +23,11 @@ mod paper;
 mod pins;
 mod scan;
 mod session_start;
+mod setup;
 mod spool;
 mod status;
 mod transcript;
+mod uninstall;
 mod verify;
 mod version;
 mod watch;
@@ -55,6 +58,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Set everything up: shows what will change, asks once, and proves that it works
+    Setup(setup::SetupArguments),
+    /// Give everything back as it was; the memory itself stays, unless `--purge`
+    Uninstall(uninstall::UninstallArguments),
     /// Show what is captured, stored and waiting
     Status,
     /// Find the memories that answer a cue
@@ -221,6 +228,8 @@ fn no_settings(arguments: &Arguments, error: &anyhow::Error) -> ExitCode {
 fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
     let client = || Client::new(settings.clone());
     match command {
+        Command::Setup(arguments) => setup::run(&arguments, settings, output),
+        Command::Uninstall(arguments) => uninstall::run(arguments, settings, output),
         Command::Status => status::run(&client(), settings, output),
         Command::Recall(arguments) => memories::recall(&client(), &arguments, output),
         Command::Search(arguments) => memories::search(&client(), &arguments, output),

@@ -1,9 +1,10 @@
 //! The way to the memory for everybody who is not the daemon: over the socket, or degraded when
 //! nobody listens.
 //!
-//! Never starts a daemon; only `start.rs` does, and only for `daemon start`.
+//! Never starts a daemon; only `start.rs` does, and only for `daemon start` and `setup`.
 
 mod degraded;
+mod leaving;
 mod start;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +20,8 @@ pub(crate) use degraded::{
     export, is_nobody_the_daemon, key_status, matched_words, restore, rotate_data_key,
     rotate_master, verify_store,
 };
-pub(crate) use start::{StartFailed, Started, start_daemon, stop_daemon};
+pub(crate) use leaving::delete_store;
+pub(crate) use start::{StartFailed, Started, start_daemon, stop_daemon, wake_daemon};
 
 use crate::fields::Fields as _;
 use crate::settings::Settings;

@@ -1,7 +1,10 @@
-//! Every path we own, with its permission bits, in one table.
+//! Every path we own, with its permission bits, in one table; a new one is added to
+//! `home/contents.rs` too, or nobody could leave.
 //!
 //! One resolved root for everything: `IAI_MCP_STORE`, else `$HOME/.iai-mcp`. Only the socket may
 //! live elsewhere.
+
+mod contents;
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -9,6 +12,8 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+
+pub(crate) use contents::{delete_all, foreign_files};
 
 /// Folders are the owner's alone.
 pub(crate) const FOLDER_MODE: u32 = 0o700;
@@ -113,6 +118,11 @@ impl Home {
 
     pub(crate) fn daemon_log(&self) -> PathBuf {
         self.logs().join("daemon.log")
+    }
+
+    /// What a daemon said that could not yet write a log.
+    pub(crate) fn start_log(&self) -> PathBuf {
+        self.logs().join("daemon-start.log")
     }
 
     pub(crate) fn hook_log(&self) -> PathBuf {

@@ -19,13 +19,15 @@ mod wiring;
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use jiff::Timestamp;
 
 use crate::home::Home;
 use disk::Held;
+use hosts::Content;
 use ledger::{Entry, Ledger, sha256};
 
-pub(crate) use hosts::{HOSTS, Host, HostFile, HostFolders};
+pub(crate) use hosts::{HOSTS, Host, HostFile, HostFolders, WHOLE_MARK};
 pub(crate) use marks::Program;
 pub(crate) use plugins::Plugin;
 pub(crate) use refusal::Refusal;
@@ -114,13 +116,25 @@ impl Change {
 impl Installer<'_> {
     /// Looks at every file of the hosts and says what would happen to it; writes nothing.
     pub(crate) fn plan(&self, action: Action, hosts: &[Host]) -> anyhow::Result<Vec<Step>> {
+        self.plan_files(action, hosts.iter().flat_map(|host| host.files(self.folders)).collect())
+    }
+
+    /// The same for single files.
+    pub(crate) fn plan_files(
+        &self,
+        action: Action,
+        files: Vec<HostFile>,
+    ) -> anyhow::Result<Vec<Step>> {
         let ledger = Ledger::load(self.home)?;
-        let files = hosts.iter().flat_map(|host| host.files(self.folders));
         let step = |file: HostFile| {
             let outlook = match action {
                 Action::Install => self.outlook_of_install(&file),
                 Action::Uninstall => self.outlook_of_uninstall(&file, ledger.get(&file.path)),
             };
+            if outlook.is_err() && action == Action::Uninstall && self.is_untouched(&file, &ledger)
+            {
+                return Step { file, outlook: Outlook::Unchanged };
+            }
             let refused = |refusal| {
                 let block = match action {
                     Action::Install => file.content.block(&self.program),
@@ -131,7 +145,7 @@ impl Installer<'_> {
             let outlook = outlook.unwrap_or_else(refused);
             Step { file, outlook }
         };
-        Ok(files.map(step).collect())
+        Ok(files.into_iter().map(step).collect())
     }
 
     /// Does what the plan says for one file and returns the backup, where one was made.
@@ -152,6 +166,17 @@ impl Installer<'_> {
         hosts.iter().filter_map(|host| plugins::enabled(*host, self.folders)).collect()
     }
 
+    /// Returns every copy that was ever made of these hosts' files, spent or not.
+    pub(crate) fn backups(&self, hosts: &[Host]) -> Vec<PathBuf> {
+        let files = hosts.iter().flat_map(|host| host.files(self.folders));
+        files.flat_map(|file| disk::backups_of(&file.path)).collect()
+    }
+
+    /// Deletes one of them.
+    pub(crate) fn remove_backup(&self, backup: &Path) -> anyhow::Result<()> {
+        disk::remove(backup).with_context(|| format!("deleting {}", backup.display()))
+    }
+
     /// Says how the hosts are wired now.
     pub(crate) fn look(&self, hosts: &[Host]) -> Vec<Look> {
         let files = hosts.iter().flat_map(|host| host.files(self.folders));
@@ -163,6 +188,13 @@ impl Installer<'_> {
             Look { file, wiring }
         };
         files.map(look).collect()
+    }
+
+    /// Whether a file that cannot be understood is surely not ours to give back.
+    fn is_untouched(&self, file: &HostFile, ledger: &Ledger) -> bool {
+        let held = disk::read(&file.path);
+        let is_silent = held.is_ok_and(|held| held.is_none_or(|held| !held.mentions(marks::NAME)));
+        is_silent && ledger.get(&file.path).is_none()
     }
 
     fn outlook_of_install(&self, file: &HostFile) -> Result<Outlook, Refusal> {
@@ -197,12 +229,13 @@ impl Installer<'_> {
         let text = old.text()?;
         let original = original.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
         // A file we made has an original too: nothing.
-        let original = if is_created { Some("{}") } else { original };
+        let original = if is_created { Some(file.content.nothing()) } else { original };
         let new = file.content.unwire(text, &self.program, original)?;
         if new == text {
             return Ok(Outlook::Unchanged);
         }
-        if is_created && file.content.is_hollow(&new) {
+        let is_all_ours = is_created || matches!(file.content, Content::Whole(_));
+        if is_all_ours && file.content.is_hollow(&new) {
             return change(Some(old), None, Means::Delete);
         }
         change(Some(old), Some(new.into_bytes()), Means::Edit)
@@ -227,6 +260,7 @@ impl Installer<'_> {
                         sha256_after: String::new(),
                         backup: Some(backup.clone()),
                         is_folder_made: false,
+                        outer_folders_made: Vec::new(),
                         is_restorable: !self.has_us(file, old),
                     },
                 };
@@ -252,8 +286,7 @@ impl Installer<'_> {
         match &change.new {
             None => {
                 disk::delete(&file.path, old)?;
-                let is_folder_made = entry.as_ref().is_some_and(|entry| entry.is_folder_made);
-                if let Some(folder) = file.path.parent().filter(|_| is_folder_made) {
+                for folder in entry.iter().flat_map(|entry| entry.folders_made(&file.path)) {
                     // Fails on a folder that holds something by now, as it should.
                     std::fs::remove_dir(folder).ok();
                 }
@@ -278,12 +311,14 @@ impl Installer<'_> {
 }
 
 fn entry_of_creation(ledger: &Ledger, file: &HostFile) -> Entry {
-    let is_new = |folder: &Path| !folder.exists() || ledger.has_made(folder);
+    let is_new = |folder: &&Path| !folder.exists() || ledger.has_made(folder);
+    let mut made = file.path.ancestors().skip(1).take_while(is_new);
     Entry {
         sha256_before: None,
         sha256_after: String::new(),
         backup: None,
-        is_folder_made: file.path.parent().is_some_and(is_new),
+        is_folder_made: made.next().is_some(),
+        outer_folders_made: made.map(Path::to_owned).collect(),
         is_restorable: true,
     }
 }

@@ -16,6 +16,7 @@ mod install;
 mod log;
 mod mcp;
 mod model;
+mod service;
 mod settings;
 mod stamp;
 

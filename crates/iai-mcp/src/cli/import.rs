@@ -102,7 +102,7 @@ pub(super) fn verify(
     Ok(if is_whole { ExitCode::SUCCESS } else { Exit::Failure.into() })
 }
 
-fn take_all(
+pub(super) fn take_all(
     sources: &[Source],
     purpose: Purpose,
     since: Option<Timestamp>,

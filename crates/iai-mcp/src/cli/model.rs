@@ -76,7 +76,7 @@ pub(super) fn run(
 
 /// A store without a model takes the new one at once; one that has a model keeps it until it is
 /// told otherwise. Without a daemon, the next one finds it.
-fn begin_to_use(client: &Client, name: &str, output: &Output) {
+pub(super) fn begin_to_use(client: &Client, name: &str, output: &Output) {
     let Ok(status) = client.call_daemon("model_status", &json!({})) else { return };
     match status.at("name").as_str() {
         Some(used) if used == name => {}

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::{Client, STATUS_LIMIT};
+use super::{CallError, Client, STATUS_LIMIT};
 use crate::fields::Fields as _;
 use crate::home::{FILE_MODE, Home, UnusableFolder, ensure_private_folder};
 use crate::settings::Settings;
@@ -42,7 +42,7 @@ pub(crate) fn start_daemon(settings: &Settings) -> anyhow::Result<Started> {
     if let Ok(status) = client.status() {
         return Ok(Started::Already(status));
     }
-    let complaints = settings.home.logs().join("daemon-start.log");
+    let complaints = settings.home.start_log();
     let mut child = spawn(&settings.home, &complaints)?;
     if let Readiness::Ended { code } = wait_ready(&mut child)? {
         let why = said(&complaints);
@@ -119,6 +119,13 @@ fn said(path: &Path) -> Option<String> {
     let text = text.trim();
     let text = text.strip_prefix("iai-mcp: ").unwrap_or(text);
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Has the daemon answer whose socket a service manager holds, and waits until its store is open.
+pub(crate) fn wake_daemon(settings: &Settings) -> Result<Value, CallError> {
+    let client = Client::new(settings.clone());
+    client.call_daemon("model_status", &json!({}))?;
+    client.status()
 }
 
 /// Asks the daemon to leave and waits until it is gone. Returns `false` when none runs.

@@ -12,6 +12,8 @@ use crate::home::{FILE_MODE, FOLDER_MODE};
 /// No settings file is this large.
 const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const BACKUPS_PER_SECOND_MAX: u32 = 100;
+/// Stands between the name of a file and when it was copied.
+const BACKUP_MARK: &str = ".iai-mcp-backup-";
 
 /// A file as it was found.
 #[derive(Debug)]
@@ -26,6 +28,11 @@ pub(super) struct Held {
 impl Held {
     pub(super) fn text(&self) -> Result<&str, Refusal> {
         std::str::from_utf8(&self.bytes).map_err(|error| Refusal::NotUtf8(error.valid_up_to()))
+    }
+
+    /// Whether a name stands in it anywhere.
+    pub(super) fn mentions(&self, name: &str) -> bool {
+        self.bytes.windows(name.len()).any(|bytes| bytes == name.as_bytes())
     }
 
     /// Whether the owner wants nobody to write it; asked of the mode, because root may write all.
@@ -65,7 +72,7 @@ pub(super) fn back_up(path: &Path, held: &Held, now_secs: i64) -> Result<PathBuf
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     for attempt in 0..BACKUPS_PER_SECOND_MAX {
         let again = if attempt == 0 { String::new() } else { format!("-{attempt}") };
-        let backup = path.with_file_name(format!("{name}.iai-mcp-backup-{now_secs}{again}"));
+        let backup = path.with_file_name(format!("{name}{BACKUP_MARK}{now_secs}{again}"));
         match create(&backup, &held.bytes, Some(held)) {
             Ok(()) => {
                 sync_folder_of(&backup).map_err(Refusal::during(doing))?;
@@ -76,6 +83,22 @@ pub(super) fn back_up(path: &Path, held: &Held, now_secs: i64) -> Result<PathBuf
         }
     }
     Err(Refusal::during(doing)(io::ErrorKind::AlreadyExists.into()))
+}
+
+/// Returns the copies [`back_up`] has made of a file, in name order.
+pub(super) fn backups_of(path: &Path) -> Vec<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let start = format!("{name}{BACKUP_MARK}");
+    let is_copy = |found: &str| {
+        let when = found.strip_prefix(&start).unwrap_or_default();
+        !when.is_empty() && when.chars().all(|letter| letter.is_ascii_digit() || letter == '-')
+    };
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let entries = entries.into_iter().flatten().flatten();
+    let copies = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_copy));
+    let mut copies: Vec<PathBuf> = copies.map(|entry| entry.path()).collect();
+    copies.sort();
+    copies
 }
 
 /// Puts `bytes` in the place of what was `held`: written aside, synced, renamed; links, mode and
@@ -187,6 +210,14 @@ mod tests {
         fs::write(&path, "x").unwrap();
         let held = read(&path).unwrap().unwrap();
         assert_ne!(back_up(&path, &held, 7).unwrap(), back_up(&path, &held, 7).unwrap());
+        for other in ["a.iai-mcp-backup-", "a.iai-mcp-backup-7.txt", "b.iai-mcp-backup-7"] {
+            fs::write(folder.path().join(other), "theirs").unwrap();
+        }
+        let copies = backups_of(&path);
+        assert_eq!(
+            copies,
+            ["a.iai-mcp-backup-7", "a.iai-mcp-backup-7-1"].map(|name| { folder.path().join(name) })
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which files each host reads, and what we put into them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// An assistant that can be wired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +37,17 @@ pub(crate) struct HostFile {
 }
 
 /// What we put into a file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Content {
     Hooks(&'static HookSet),
     JsonServer(&'static ServerFields),
     TomlServer,
+    /// All of it is ours and holds [`WHOLE_MARK`].
+    Whole(Arc<str>),
 }
+
+/// Stands in every file that is ours from its first byte to its last, so that it is known again.
+pub(crate) const WHOLE_MARK: &str = "Written by iai-mcp";
 
 /// The hooks of one host.
 #[derive(Debug)]
@@ -173,6 +179,14 @@ impl Host {
                 ]
             }
         }
+    }
+}
+
+impl HostFile {
+    /// Returns a file that is ours alone; `text` holds [`WHOLE_MARK`].
+    pub(crate) fn whole(host: &'static str, path: PathBuf, text: &str) -> Self {
+        assert!(text.contains(WHOLE_MARK), "a file of ours can be known again");
+        Self { host, path, content: Content::Whole(text.into()) }
     }
 }
 

@@ -32,6 +32,9 @@ pub(super) struct Entry {
     pub(super) backup: Option<PathBuf>,
     /// The folder is ours too.
     pub(super) is_folder_made: bool,
+    /// And these around it, innermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) outer_folders_made: Vec<PathBuf>,
     /// What was there before held nothing of ours, so that it can be put back whole.
     pub(super) is_restorable: bool,
 }
@@ -39,6 +42,12 @@ pub(super) struct Entry {
 impl Entry {
     pub(super) fn is_created(&self) -> bool {
         self.sha256_before.is_none()
+    }
+
+    /// Returns the folders around the file that were not there before us, innermost first.
+    pub(super) fn folders_made<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = &'a Path> {
+        let own = path.parent().filter(|_| self.is_folder_made);
+        own.into_iter().chain(self.outer_folders_made.iter().map(PathBuf::as_path))
     }
 
     /// Returns the bytes we found, where the backup still holds them.
@@ -57,7 +66,12 @@ impl Ledger {
                 anyhow::bail!("{} is too large to be our ledger; move it away", path.display())
             }
             Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
                 return Ok(Self { version: VERSION, files: BTreeMap::new() });
             }
             Err(error) => return Err(error).with_context(reading),
@@ -91,8 +105,11 @@ impl Ledger {
 
     /// Whether this folder was not there before us.
     pub(super) fn has_made(&self, folder: &Path) -> bool {
-        let mut made = self.files.iter().filter(|(_, entry)| entry.is_folder_made);
-        made.any(|(path, _)| Path::new(path).parent() == Some(folder))
+        let is_made = |(path, entry): (&String, &Entry)| {
+            let is_own = entry.is_folder_made && Path::new(path).parent() == Some(folder);
+            is_own || entry.outer_folders_made.iter().any(|outer| outer == folder)
+        };
+        self.files.iter().any(is_made)
     }
 
     /// Writes the ledger, or deletes it when there is nothing to remember.
@@ -143,6 +160,7 @@ mod tests {
             sha256_after: sha256(b"b"),
             backup: Some(folder.path().join("backup")),
             is_folder_made: false,
+            outer_folders_made: Vec::new(),
             is_restorable: true,
         };
         ledger.set(Path::new("/x"), entry.clone());
@@ -163,6 +181,7 @@ mod tests {
             sha256_after: String::new(),
             backup: Some(backup.clone()),
             is_folder_made: false,
+            outer_folders_made: Vec::new(),
             is_restorable: true,
         };
         assert_eq!(entry.original(), None);

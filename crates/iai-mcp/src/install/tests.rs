@@ -2,6 +2,7 @@
 
 mod fuzz;
 mod properties;
+mod whole;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};

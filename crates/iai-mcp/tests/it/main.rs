@@ -36,6 +36,7 @@ mod offers;
 mod protocol;
 mod reflection;
 mod secrecy;
+mod setup;
 mod standing;
 mod terminal;
 mod tools;

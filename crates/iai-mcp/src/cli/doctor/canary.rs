@@ -23,6 +23,8 @@ use crate::home::ensure_private_folder;
 use crate::settings::Settings;
 
 const NAME: &str = "canary";
+/// What is said when it came back.
+pub(super) const FLOWN: &str = "captured by the hook, stored, recalled and forgotten again";
 /// A hook takes milliseconds; a machine under load may take seconds.
 const HOOK_LIMIT: Duration = Duration::from_secs(15);
 /// What one question to the daemon may take.
@@ -88,7 +90,7 @@ pub(super) fn check(settings: &Settings, status: &Result<Value, CallError>) -> C
     let forgotten = canary.forget(&client);
     let swept = canary.sweep();
     match flown.and(forgotten).and_then(|()| swept.map_err(Stopped::from)) {
-        Ok(()) => Check::pass(NAME, "captured by the hook, stored, recalled and forgotten again"),
+        Ok(()) => Check::pass(NAME, FLOWN),
         Err(Stopped::Busy(why)) => {
             Check::warn(NAME, format!("not proved, the daemon is busy: {why}"), "try again later")
         }

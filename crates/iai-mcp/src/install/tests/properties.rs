@@ -113,7 +113,7 @@ proptest! {
         scribble(&settings, &mut seed, &mut text);
         prop_assert_eq!(&meaning(&text), &settings);
         let program = Program::new(Path::new("/b/iai-mcp")).unwrap();
-        let content = Host::Claude.files(&HostFolders::below(Path::new("/h")))[0].content;
+        let content = Host::Claude.files(&HostFolders::below(Path::new("/h")))[0].content.clone();
         let wired = content.wire(&text, &program).unwrap();
         let look = content.look(&wired, &program).unwrap();
         prop_assert_eq!(look.missing, Vec::<&str>::new(), "{}", wired);

@@ -1,0 +1,146 @@
+//! `setup`: one command from nothing to a memory that works. Looks, shows, asks once, does, proves.
+//!
+//! Every step stands by itself: one that fails leaves the others, and a second run does what is
+//! left. What a step does belongs to the command of its own that it has.
+
+mod advice;
+mod plan;
+mod steps;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::capture_hooks::{Target, folders};
+use super::checklist::{Checklist, State};
+use super::output::Output;
+use crate::exit::Exit;
+use crate::settings::Settings;
+use plan::Plan;
+
+#[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(super) struct SetupArguments {
+    /// Show what would happen, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Leave the service manager alone; the daemon runs in the background
+    #[arg(long)]
+    no_service: bool,
+    /// Fetch no sentence model
+    #[arg(long)]
+    no_model: bool,
+    /// Take in nothing that was said before
+    #[arg(long)]
+    no_import: bool,
+    /// Only these hosts, here or not yet; without it, every host that is here
+    #[arg(long, value_enum, value_name = "HOST")]
+    host: Vec<Target>,
+}
+
+pub(super) fn run(
+    arguments: &SetupArguments,
+    settings: &Settings,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let folders = folders(settings)?;
+    let mut plan = Plan::look(settings, &folders, arguments)?;
+    if arguments.yes && !arguments.dry_run {
+        show_problems(&plan, output);
+        return Ok(carry_out(&mut plan, &folders.home, output));
+    }
+    let preview = show(&plan, &folders.home, output);
+    if arguments.dry_run {
+        let report = report(&plan, &preview, Applied::No, &[]);
+        output.show(&report, |_| "nothing was changed".to_owned());
+        return Ok(exit(&preview));
+    }
+    if !is_agreed(output)? {
+        output.text("nothing was changed");
+        return Ok(Exit::Failure.into());
+    }
+    Ok(carry_out(&mut plan, &folders.home, output))
+}
+
+fn carry_out(plan: &mut Plan<'_>, home: &Path, output: &Output) -> ExitCode {
+    let mut checklist = Checklist::new(output, home);
+    steps::carry_out(plan, output, &mut checklist);
+    let advice = advice::what_now(plan, &checklist);
+    let report = report(plan, &checklist, Applied::Yes, &advice);
+    output.show(&report, |_| format!("\nWhat to do now\n{}", listed(&advice)));
+    exit(&checklist)
+}
+
+/// Whether the files were written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Applied {
+    Yes,
+    No,
+}
+
+/// Shows what would change, byte by byte, and then everything that would happen, on one screen.
+fn show<'a>(plan: &Plan<'_>, home: &'a Path, output: &'a Output) -> Checklist<'a> {
+    for done in plan.files() {
+        output.explain(&done.preview(output));
+    }
+    output.explain("What setup does");
+    let mut preview = Checklist::new(output, home);
+    for row in plan.rows() {
+        preview.add(row);
+    }
+    show_notes(plan, output);
+    preview
+}
+
+/// Shows those who agreed beforehand what they have to do themselves.
+fn show_problems(plan: &Plan<'_>, output: &Output) {
+    for done in plan.files().filter(|done| done.failure.is_some()) {
+        output.explain(&done.preview(output));
+    }
+    show_notes(plan, output);
+}
+
+fn show_notes(plan: &Plan<'_>, output: &Output) {
+    for note in &plan.notes {
+        output.explain(&format!("note: {note}"));
+    }
+}
+
+fn is_agreed(output: &Output) -> anyhow::Result<bool> {
+    output.ask("do all this?").context(
+        "nothing was changed: there is no terminal to ask on; look with `iai-mcp setup --dry-run`, \
+         agree with `iai-mcp setup --yes`",
+    )
+}
+
+fn report(
+    plan: &Plan<'_>,
+    checklist: &Checklist<'_>,
+    applied: Applied,
+    advice: &[String],
+) -> Value {
+    let is_applied = applied == Applied::Yes;
+    let files: Vec<Value> = plan.files().map(|done| done.as_json(is_applied)).collect();
+    json!({
+        "ok": !checklist.has(State::Failed),
+        "applied": is_applied,
+        "steps": checklist.as_json(),
+        "files": files,
+        "notes": plan.notes,
+        "what_now": advice,
+    })
+}
+
+fn listed(lines: &[String]) -> String {
+    lines.iter().enumerate().map(|(place, line)| format!("  {}. {line}\n", place + 1)).collect()
+}
+
+fn exit(checklist: &Checklist<'_>) -> ExitCode {
+    if checklist.has(State::Failed) { Exit::Failure.into() } else { ExitCode::SUCCESS }
+}
