@@ -140,14 +140,16 @@ impl Corrections {
 
     fn inherit(&self, scored: &mut [Scored]) {
         let outdated = scored.iter().filter(|own| self.successor.contains_key(&own.number));
-        let fits: Vec<(MemoryNumber, f64)> =
-            outdated.map(|own| (own.number, own.score - own.timeliness)).collect();
+        let fit = |own: &Scored| own.score - own.timeliness + own.support;
+        let fits: Vec<(MemoryNumber, f64)> = outdated.map(|own| (own.number, fit(own))).collect();
         for (old, mut fit) in fits {
             for next in self.chain(old) {
                 fit += MARGIN;
                 let Some(heir) = scored.iter_mut().find(|own| own.number == next) else { continue };
-                if heir.score < fit + heir.timeliness {
-                    heir.score = fit + heir.timeliness;
+                // What its own session adds comes on top later, instead of that of the old one.
+                let inherited = fit + heir.timeliness - heir.support;
+                if heir.score < inherited {
+                    heir.score = inherited;
                     heir.reason.push_str(&format!(" → {:.3} by what it replaces", heir.score));
                 }
             }

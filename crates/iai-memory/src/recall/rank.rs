@@ -32,12 +32,18 @@ const FRESH_DAYS: f64 = 0.2;
 const LATEST_WEIGHT: f64 = 0.15;
 /// … and so do, less and less, those of the days before it.
 const LATEST_DAYS: f64 = 7.0;
+/// Both count whole when the best match, by words, scene and meaning, is worth this; below, in
+/// proportion to it: what is new must not stand for what is asked where all match poorly.
+const RECENCY_FROM: f64 = 0.8;
 /// What a memory gains that belongs to the project the cue is asked from.
 const PROJECT_WEIGHT: f64 = 0.1;
 /// What a memory gains that was said when the cue says.
 const DATE_WEIGHT: f64 = 0.5;
 /// Days outside of what the cue says at which nothing of that is left.
 const DATE_REACH_DAYS: f64 = 7.0;
+/// What the second-best and the third-best turn of a session add to each of its turns, of their own
+/// scores: what was spoken of more than once is likelier meant.
+const SESSION_WEIGHTS: [f64; 2] = [0.05, 0.03];
 /// What each earlier hit of the same session costs, so that an answer spread over several sessions
 /// is found whole …
 const REPEAT_COST: f64 = 0.2;
@@ -84,7 +90,9 @@ pub(crate) fn rank(
     let mut scored: Vec<Scored> = (found.evidence.iter())
         .map(|(number, evidence)| score(cue, *number, evidence, &found.scale, times))
         .collect();
+    support_by_sessions(&mut scored);
     found.corrections.settle(&mut scored);
+    add_support(&mut scored);
     let mut order = spread_over_sessions(scored);
     order.truncate(n_max);
     let numbers: Vec<MemoryNumber> = order.iter().map(|scored| scored.number).collect();
@@ -134,6 +142,8 @@ pub(crate) struct Scored {
     pub(crate) score: f64,
     /// What of the score is for when it was said.
     pub(crate) timeliness: f64,
+    /// What the other turns of its session will add to the score.
+    pub(crate) support: f64,
     pub(crate) reason: String,
 }
 
@@ -144,21 +154,29 @@ struct Times {
     /// The newest candidate that was said by then; all that matches may be old, after a holiday or
     /// in an archive.
     newest_ms: i64,
+    /// How much of what recency is worth counts, from 0 to 1.
+    share: f64,
 }
 
 impl Times {
     fn of(found: &Found, asked: Timestamp) -> Self {
         let told = found.evidence.values().map(|evidence| evidence.turn_at_ms);
         let by_then = told.filter(|at_ms| !is_later(*at_ms, asked));
-        Self { asked, newest_ms: by_then.max().unwrap_or(asked.as_millisecond()) }
+        let newest_ms = by_then.max().unwrap_or(asked.as_millisecond());
+        let matches = found.evidence.values().map(|own| {
+            match_score(own, &found.scale) + SCENE_WEIGHT * measured(own.scene, &found.scale)
+        });
+        let share = (matches.fold(0.0, f64::max) / RECENCY_FROM).min(1.0);
+        Self { asked, newest_ms, share }
     }
 
     /// What a memory gains for having been said lately, and later than the others.
     fn recency(&self, at_ms: i64) -> f64 {
         let fades =
             |until_ms: i64, days: f64| (-days_between(at_ms, until_ms).max(0.0) / days).exp();
-        FRESH_WEIGHT * fades(self.asked.as_millisecond(), FRESH_DAYS)
-            + LATEST_WEIGHT * fades(self.newest_ms, LATEST_DAYS)
+        let fresh = FRESH_WEIGHT * fades(self.asked.as_millisecond(), FRESH_DAYS);
+        let latest = LATEST_WEIGHT * fades(self.newest_ms, LATEST_DAYS);
+        self.share * (fresh + latest)
     }
 }
 
@@ -207,7 +225,30 @@ fn score(
         score -= SUMMARY_COST;
         reason.push_str(&format!(" − summary {SUMMARY_COST:.2}"));
     }
-    Scored { number, session: evidence.session, score, timeliness, reason }
+    Scored { number, session: evidence.session, score, timeliness, support: 0.0, reason }
+}
+
+/// Notes what the other turns of its session say for a memory; all turns of a session gain the
+/// same, so that none of them passes another.
+fn support_by_sessions(scored: &mut [Scored]) {
+    let mut sessions: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for own in scored.iter() {
+        sessions.entry(own.session).or_default().push(own.score.max(0.0));
+    }
+    for scores in sessions.values_mut() {
+        scores.sort_by(|a, b| b.total_cmp(a));
+    }
+    for own in scored {
+        let others = sessions.get(&own.session).into_iter().flatten().skip(1);
+        own.support = others.zip(SESSION_WEIGHTS).map(|(score, weight)| weight * score).sum();
+    }
+}
+
+fn add_support(scored: &mut [Scored]) {
+    for own in scored.iter_mut().filter(|own| 0.0 < own.support) {
+        own.score += own.support;
+        own.reason.push_str(&format!(" + session {:.3}", own.support));
+    }
 }
 
 /// How many deviations a memory's cosine is above the mean of all.
@@ -312,7 +353,7 @@ mod tests {
 
     #[test]
     fn what_was_just_said_gains_over_the_day_before() {
-        let fresh = Times { asked: now(), newest_ms: NOW_MS };
+        let fresh = Times { asked: now(), newest_ms: NOW_MS, share: 1.0 };
         assert!((fresh.recency(NOW_MS) - FRESH_WEIGHT - LATEST_WEIGHT).abs() < 1e-9);
         assert!(fresh.recency(NOW_MS - DAY_MS) < LATEST_WEIGHT);
         assert!(fresh.recency(NOW_MS - 400 * DAY_MS) < 1e-9);
@@ -322,8 +363,17 @@ mod tests {
     fn later_than_asked_is_no_latest_word() {
         let scores = scores("retry policy", vec![said(-2 * DAY_MS), said(2 * DAY_MS)]);
         assert!(scores[0].reason.contains("said later"), "{}", scores[0].reason);
-        let expect = 0.5 + LATEST_WEIGHT;
+        let expect = 0.5 + LATEST_WEIGHT * 0.5 / RECENCY_FROM;
         assert!((scores[1].score - expect).abs() < 0.01, "{}", scores[1].reason);
+    }
+
+    #[test]
+    fn where_all_match_poorly_the_newest_does_not_pass_the_better_match() {
+        let poor = |bm25: f32, age_ms: i64| Evidence { bm25, ..said(age_ms) };
+        let scores = scores("retry policy", vec![poor(0.5, 400 * DAY_MS), poor(0.2, 0)]);
+        assert!(scores[0].score > scores[1].score, "{}", scores[1].reason);
+        let good = found(vec![Evidence { bm25: 1.0, scene: 2.0, ..said(0) }], None);
+        assert!((Times::of(&good, now()).share - 1.0).abs() < 1e-9);
     }
 
     #[test]
@@ -333,6 +383,24 @@ mod tests {
         let scores = scores("retry policy", vec![said(0), here, better]);
         assert!((scores[1].score - scores[0].score - PROJECT_WEIGHT).abs() < 1e-9);
         assert!(scores[1].reason.contains("project 0.10"), "{}", scores[1].reason);
+    }
+
+    #[test]
+    fn a_session_that_speaks_of_it_again_gains_as_a_whole() {
+        let of = |session: u32, bm25: f32| Evidence { session, bm25, ..said(0) };
+        let mut scores = scores(
+            "retry policy",
+            vec![of(1, 1.0), of(1, 0.5), of(1, 0.3), of(1, 0.1), of(2, 1.0)],
+        );
+        let before: Vec<f64> = scores.iter().map(|own| own.score).collect();
+        support_by_sessions(&mut scores);
+        add_support(&mut scores);
+        let expect = SESSION_WEIGHTS[0] * before[1] + SESSION_WEIGHTS[1] * before[2];
+        for place in 0..4 {
+            assert!((scores[place].score - before[place] - expect).abs() < 1e-9, "{place}");
+        }
+        assert!(scores[0].reason.contains("+ session "), "{}", scores[0].reason);
+        assert!((scores[4].score - before[4]).abs() < 1e-9, "alone in its session");
     }
 
     #[test]
