@@ -76,4 +76,5 @@ pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};
 pub use standing::{Consent, PinAnswer};
 pub use topology::{TopicView, Topology};
+pub use trust::distrust;
 pub use verify::VectorsCompared;

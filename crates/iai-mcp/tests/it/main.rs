@@ -22,6 +22,7 @@ mod daemon;
 mod doctor;
 mod forgetting;
 mod founding;
+mod guards;
 mod history;
 mod hooks;
 mod install;
