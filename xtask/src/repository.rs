@@ -89,6 +89,16 @@ fn built(name: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// Returns what `cargo metadata` tells about every package, our own and others'.
+pub(crate) fn metadata() -> Result<String, String> {
+    let metadata = cargo(&["metadata", "--format-version", "1", "--offline", "--locked"]);
+    let finished = process::capture(metadata, METADATA_DEADLINE)?;
+    match finished.status.success() {
+        true => Ok(finished.stdout),
+        false => Err(format!("cargo metadata: {}", finished.stderr)),
+    }
+}
+
 fn target_folder(metadata: &str) -> Option<PathBuf> {
     let metadata: Value = serde_json::from_str(metadata).ok()?;
     Some(PathBuf::from(metadata.get("target_directory")?.as_str()?))
