@@ -36,5 +36,7 @@ mod protocol;
 mod reflection;
 mod secrecy;
 mod standing;
+#[cfg(target_os = "linux")]
+mod strangers;
 mod tools;
 mod way_in;
