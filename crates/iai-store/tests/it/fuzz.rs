@@ -36,6 +36,7 @@ impl Kept {
     }
 
     /// Puts every file back as it was; what a log or an exchange left beside them goes.
+    #[expect(clippy::disallowed_methods, reason = "the folder is a throw-away one")]
     fn mend(&self) {
         for entry in fs::read_dir(&self.home.paths.folder).unwrap() {
             let path = entry.unwrap().path();
