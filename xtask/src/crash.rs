@@ -7,6 +7,7 @@
 
 mod deeds;
 mod log_tail;
+mod migration;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,6 +19,7 @@ use crate::dice::Dice;
 use crate::trial::{Trial, kill};
 use crate::{figures, process, repository};
 use deeds::{Deed, Round, Writer};
+use migration::Migration;
 
 const KILLS: u32 = 1000;
 /// A whole check between rounds: of everything, not only of what the last round did.
@@ -25,6 +27,8 @@ const CHECK_EVERY: u32 = 100;
 const WRITERS: u32 = 2;
 /// One round in so many is killed before the daemon is ready.
 const EARLY_ONE_IN: u64 = 8;
+/// One round in so many is a start over older tables, in a home of its own.
+const MIGRATION_ONE_IN: u64 = 8;
 /// One round in so many ends like a power cut.
 const TEAR_ONE_IN: u64 = 4;
 const EARLY_AFTER: Duration = Duration::from_millis(40);
@@ -60,9 +64,11 @@ pub(crate) fn run(crash: Crash) -> Result<(), String> {
 
 /// Runs with a binary that is already built.
 pub(crate) fn run_program(crash: Crash, program: &Path) -> Result<(), String> {
+    let mut dice = Dice::new(crash.seed);
     let mut killing = Killing {
         trial: Trial::new(program)?,
-        dice: Dice::new(crash.seed),
+        migration: Migration::prepare(program, &mut dice)?,
+        dice,
         n_by_deed: BTreeMap::new(),
         n_torn: 0,
     };
@@ -72,6 +78,7 @@ pub(crate) fn run_program(crash: Crash, program: &Path) -> Result<(), String> {
         killing.round(number).map_err(failed)?;
         if (number + 1).is_multiple_of(CHECK_EVERY) || number + 1 == crash.n_kills {
             killing.trial.check_all().map_err(failed)?;
+            killing.migration.check().map_err(failed)?;
             println!("{:5} kills, nothing lost", number + 1);
         }
     }
@@ -82,6 +89,7 @@ pub(crate) fn run_program(crash: Crash, program: &Path) -> Result<(), String> {
 /// A trial whose daemon never ends well.
 struct Killing {
     trial: Trial,
+    migration: Migration,
     dice: Dice,
     n_by_deed: BTreeMap<&'static str, u32>,
     n_torn: u32,
@@ -89,6 +97,10 @@ struct Killing {
 
 impl Killing {
     fn round(&mut self, number: u32) -> Result<(), String> {
+        if self.dice.one_in(MIGRATION_ONE_IN) {
+            let is_torn = self.dice.one_in(TEAR_ONE_IN);
+            return self.migration.round(is_torn, &mut self.dice);
+        }
         let mut daemon = self.trial.product.run_daemon()?;
         let done = if self.dice.one_in(EARLY_ONE_IN) {
             process::pause(self.dice.time_below(EARLY_AFTER));
@@ -150,6 +162,7 @@ impl Killing {
         rows.push(("took".to_owned(), format!("{} s", took.as_secs())));
         let deeds = self.n_by_deed.iter();
         rows.extend(deeds.map(|(name, n)| (format!("during {name}"), n.to_string())));
+        rows.extend(self.migration.summary());
         rows
     }
 }

@@ -13,6 +13,7 @@ mod figures;
 mod fuzz;
 mod line;
 mod mcp;
+mod memcheck;
 mod plugins;
 mod process;
 mod procfs;
@@ -47,6 +48,7 @@ usage: cargo xtask <task>
   faults [--seed N]                   lets system calls fail under the daemon and the hook (strace)
   soak [--minutes N] [--clients N]    a crowd of good and bad clients; memory, descriptors, latency
   fuzz [--runs N] [--seed N]          damaged input for every parser, for longer than a test does
+  memcheck                            the tests of everything `unsafe` under valgrind
   bench hook|mcp [--runs N]           figures of the release binary; asserts nothing
   bench footprint|import
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
@@ -113,6 +115,7 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
             let fuzz = fuzz::Fuzz::parse(flags).ok_or(Failure::Usage)?;
             Ok(fuzz::run(fuzz)?)
         }
+        ["memcheck"] => Ok(memcheck::run()?),
         ["bench", what @ ..] => {
             let bench = bench::Bench::parse(what).ok_or(Failure::Usage)?;
             Ok(bench::run(bench)?)
@@ -132,6 +135,7 @@ mod tests {
             &["nonsense"],
             &["ci", "extra"],
             &["tidy", "extra"],
+            &["memcheck", "extra"],
             &["quickstart", "--sample"],
             &["quickstart", "--hom"],
             &["bench"],

@@ -45,17 +45,43 @@ pub(crate) fn build_release() -> Result<PathBuf, String> {
     release_binary()
 }
 
+/// Builds the tool that takes a store back to older tables, and returns its path.
+pub(crate) fn build_older() -> Result<PathBuf, String> {
+    let words = ["build", "--release", "--locked", "-p", "iai-store", "--features", "older"];
+    let mut build = cargo(&words);
+    build.args(["--example", "older"]);
+    let finished = process::finish(build, BUILD_DEADLINE)?;
+    if !finished.status.success() {
+        return Err("building `older` failed; cargo's message is above".to_owned());
+    }
+    built("examples/older")
+}
+
 /// Returns the absolute path of the built release binary.
 pub(crate) fn release_binary() -> Result<PathBuf, String> {
+    built(PRODUCT)
+}
+
+fn built(name: &str) -> Result<PathBuf, String> {
     let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1", "--offline"]);
     let finished = process::capture(metadata, METADATA_DEADLINE)?;
     let folder = target_folder(&finished.stdout)
         .ok_or_else(|| format!("cargo metadata names no target folder: {}", finished.stderr))?;
-    let binary = folder.join("release").join(PRODUCT);
+    let binary = folder.join("release").join(name);
     if binary.is_file() {
         Ok(binary)
     } else {
         Err(format!("{} is not there; is a build target configured?", binary.display()))
+    }
+}
+
+/// Returns what `cargo metadata` tells about every package, our own and others'.
+pub(crate) fn metadata() -> Result<String, String> {
+    let metadata = cargo(&["metadata", "--format-version", "1", "--offline", "--locked"]);
+    let finished = process::capture(metadata, METADATA_DEADLINE)?;
+    match finished.status.success() {
+        true => Ok(finished.stdout),
+        false => Err(format!("cargo metadata: {}", finished.stderr)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The house rules the compiler cannot check. Each rule is a pure function over the whole tree.
 
+mod licences;
 mod manifests;
 mod maps;
 mod names;
@@ -58,7 +59,8 @@ const RULES: &[Rule] = &[
 pub(crate) fn run() -> Result<(), String> {
     let root = repository::root();
     let tree = Tree::read(&root).map_err(|error| format!("cannot read the tree: {error}"))?;
-    let complaints = check(&tree);
+    let mut complaints = check(&tree);
+    complaints.extend(licences::check(&repository::metadata()?));
     for complaint in &complaints {
         println!("{complaint}");
     }

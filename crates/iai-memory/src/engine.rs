@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::error::{MemoryError, Result};
 use crate::forgetting::ForgetRoom;
 use crate::index::IndexRoom;
+use crate::ingest::SharingRoom;
 use crate::meaning::MeaningRoom;
 use crate::organise::OrganiseRoom;
 use crate::recall::ToldRoom;
@@ -29,6 +30,7 @@ pub struct MemoryEngine {
     pub(crate) index: IndexRoom,
     pub(crate) meaning: MeaningRoom,
     pub(crate) organise: OrganiseRoom,
+    pub(crate) sharing: SharingRoom,
     pub(crate) together: TogetherRoom,
     pub(crate) uses: UseRoom,
     pub(crate) told: ToldRoom,
@@ -75,6 +77,7 @@ impl MemoryEngine {
             index,
             meaning: MeaningRoom::default(),
             organise: OrganiseRoom::default(),
+            sharing: SharingRoom::default(),
             together: TogetherRoom::default(),
             uses: UseRoom::default(),
             told: ToldRoom::default(),
@@ -142,10 +145,18 @@ impl MemoryEngine {
 
     /// Runs `work`, which adds memories, in one transaction; vectors and order follow later.
     pub(crate) fn remember<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T>) -> Result<T> {
-        let done = self.write(work)?;
+        let done = self.with_writer(|store| store.write_ahead(work))?;
+        self.after_remembering()?;
+        Ok(done)
+    }
+
+    /// Brings what follows memories up to date, once they are on disk.
+    pub(crate) fn after_remembering(&self) -> Result<()> {
+        self.index.follow();
+        self.after_write()?;
         self.wake_meaning();
         self.wake_organiser();
-        Ok(done)
+        Ok(())
     }
 
     /// Tells whether the store was opened only for reading.

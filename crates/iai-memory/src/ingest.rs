@@ -3,6 +3,10 @@
 //! Identity comes from host, session, position and content. A second delivery is a no-op by primary
 //! key; similarity never decides anything here.
 
+mod sharing;
+
+pub(crate) use sharing::SharingRoom;
+
 use std::borrow::Cow;
 
 use iai_store::{
@@ -13,7 +17,6 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::attributes;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::remarks::is_remember_request;
@@ -222,13 +225,7 @@ impl MemoryEngine {
         let mut new = captured(ask, now);
         new.pinned = self.is_to_be_pinned(ask)?;
         let pinned = if new.pinned { ", pinned" } else { "" };
-        let inserted = self.remember(|writing| {
-            let inserted = writing.insert(&new, now)?;
-            if !matches!(inserted, Inserted::Forgotten(_)) {
-                attributes::give_at_once(writing, &new)?;
-            }
-            Ok(inserted)
-        })?;
+        let inserted = self.insert_shared(new.clone(), now)?;
         if let Inserted::New(id) = inserted {
             self.after_saying(id, now);
             drop(self.note_used(&[new], now));

@@ -79,4 +79,5 @@ pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{BesideAnswer, MemoryView, ShelfFilter};
 pub use standing::{Consent, PinAnswer};
 pub use topology::{TopicView, Topology};
+pub use trust::distrust;
 pub use verify::VectorsCompared;

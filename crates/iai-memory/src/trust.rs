@@ -3,9 +3,12 @@
 //! Nothing is dropped: the words stay as they were said. Who reads them is told, and the brief
 //! leaves them out. Judged whenever they are read, so that better rules hold for old memories too.
 
+mod freed;
+mod ignoring;
 mod phrases;
+mod written;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use phrases::{ADDRESSES, Order, PHRASES, SIGNS};
@@ -18,7 +21,7 @@ const GAP_MAX: usize = 5;
 const INVISIBLE_MIN: usize = 3;
 
 /// Why a text is not to be trusted; `None` for ordinary words.
-pub(crate) fn distrust(text: &str) -> Option<&'static str> {
+pub fn distrust(text: &str) -> Option<&'static str> {
     if has_hidden_letters(text) {
         return Some("holds letters that nobody can see");
     }
@@ -35,11 +38,25 @@ fn has_order(text: &str) -> bool {
     let lines = words_of(text);
     let words: Vec<&str> = lines.lines().collect();
     let is_ordered = words.iter().enumerate().any(|(at, word)| {
+        let is_setting_aside = SETTING_ASIDE.contains(word);
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        // "Don't forget to follow the safety guidelines" is the opposite.
+        if is_setting_aside && before.is_some_and(|before| NEGATIONS.contains(before)) {
+            return false;
+        }
+        let after = words.get(at + 1..).unwrap_or_default();
         let orders = ORDERS.get(word).into_iter().flatten();
-        orders.copied().any(|order| is_given(order, words.get(at + 1..).unwrap_or_default()))
+        orders.copied().any(|order| is_given(order, after))
+            || (is_setting_aside && ignoring::is_set_aside(word, after))
     });
-    is_ordered || is_addressed(&words) || is_written(text)
+    is_ordered || is_addressed(&words) || freed::is_freed(&words) || is_written(text)
 }
+
+const NEGATIONS: &[&str] =
+    &["don't", "not", "never", "nicht", "cannot", "can't", "no", "não", "non"];
+
+/// The verbs of [`ignoring`]: few words are one.
+static SETTING_ASIDE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| ignoring::verbs().collect());
 
 /// Which orders begin with a verb: every hit of every answer is judged, and few of its words are
 /// such verbs.
@@ -59,6 +76,8 @@ fn words_of(text: &str) -> String {
     let (mut n_words, mut is_in_word, mut is_after_end) = (0, false, true);
     for letter in text.chars().chain(['\n']).filter(|letter| !is_invisible(*letter)) {
         if letter.is_alphanumeric() || letter == '\'' || letter == '’' {
+            // One apostrophe for both: "don’t" is "don't".
+            let letter = if letter == '’' { '\'' } else { letter };
             lines.extend(letter.to_lowercase());
             is_in_word = true;
             continue;
@@ -112,7 +131,7 @@ fn is_written(text: &str) -> bool {
     if text.is_ascii() {
         return false;
     }
-    phrases::WRITTEN.iter().any(|(verbs, objects)| {
+    written::WRITTEN.iter().any(|(verbs, objects)| {
         let is_near = |verb: &&str| {
             text.match_indices(*verb).any(|(at, _)| {
                 let (before, after) = text.split_at(at);

@@ -11,6 +11,8 @@ mod exchange;
 mod files;
 mod index;
 mod kernels;
+#[cfg(any(test, feature = "older"))]
+mod older;
 mod reader;
 mod record;
 mod schema;
@@ -34,6 +36,8 @@ pub use index::vectors::{DenseFound, DenseHit, Limits, VectorIndex};
 pub use index::words::contains_phrase;
 pub use index::{IndexPace, IndexSize, Made, MemoryIndex, Question};
 pub use kernels::return_free_memory;
+#[cfg(any(test, feature = "older"))]
+pub use older::{take_back, version_found, version_newest};
 pub use reader::{Column, Each, Interrupter, Reader};
 pub use record::{
     Attribute, AttributeNumber, AttributeRole, Correction, Counts, Difference, Dispute, Event,

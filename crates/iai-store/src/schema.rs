@@ -95,6 +95,22 @@ pub(crate) fn migrate(
     Ok(())
 }
 
+/// Runs the first steps on a database that nobody keeps.
+#[cfg(any(test, feature = "older"))]
+pub(crate) fn replay(blank: &Connection, version: u32) -> rusqlite::Result<()> {
+    let steps = (1_u32..).zip(MIGRATIONS).filter(|(number, _)| *number <= version);
+    for (_, sql) in steps {
+        blank.execute_batch(sql)?;
+    }
+    Ok(())
+}
+
+/// Returns the newest version there is.
+#[cfg(any(test, feature = "older"))]
+pub(crate) fn newest() -> u32 {
+    u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX)
+}
+
 fn is_empty(connection: &Connection, path: &Path) -> Result<bool> {
     connection
         .query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))

@@ -81,6 +81,7 @@ const CONFINED: &[Confined] = &[
             "crates/iai-mcp/src/client/degraded",
             "crates/iai-mcp/src/model",
             "crates/iai-mcp/src/bench/corpus",
+            "crates/iai-mcp/src/bench/guards",
         ],
         instead: "the engine belongs to the daemon; send it a request",
     },

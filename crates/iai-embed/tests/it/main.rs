@@ -8,6 +8,7 @@
 )]
 
 mod embedder;
+mod fuzz;
 mod model_file;
 mod parity;
 mod source;

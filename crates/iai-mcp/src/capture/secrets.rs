@@ -3,6 +3,7 @@
 //! One pass over the bytes, inside the hook. A rule that could be wrong is not here: hashes, ids,
 //! code and images are somebody's words too.
 
+mod manifests;
 mod named;
 mod starts;
 mod tokens;
@@ -106,6 +107,8 @@ pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
             b'-' => private_key(text, at).or_else(|| named::after_flag(text, at)),
             b':' => named::in_url(text, at).or_else(|| named::assigned(text, at)),
             b'=' => named::assigned(text, at),
+            b'>' => named::in_element(text, at),
+            b'~' => azure_secret(text, at),
             b' ' => named::after_word(text, at),
             b'0'..=b'9' => bot_token(text, at),
             b'e' => web_token(text, at),
@@ -121,6 +124,20 @@ pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
             None => at += 1,
         }
     }
+    with_manifests(text, all)
+}
+
+/// Adds what whole documents say; what was found there by itself keeps its name.
+fn with_manifests(text: &str, mut all: Vec<Found>) -> Vec<Found> {
+    for found in manifests::in_manifests(text) {
+        let overlaps = |other: &Found| {
+            other.range.start < found.range.end && found.range.start < other.range.end
+        };
+        if !all.iter().any(overlaps) {
+            all.push(found);
+        }
+    }
+    all.sort_by_key(|found| found.range.start);
     all
 }
 
@@ -139,6 +156,10 @@ fn run(bytes: &[u8], at: usize, is_in: impl Fn(u8) -> bool) -> usize {
 
 fn known_token(text: &str, at: usize) -> Option<Found> {
     let rest = text.get(at..)?;
+    // Behind a plus it is the middle of something in base64.
+    if text.get(..at).is_some_and(|before| before.ends_with('+')) {
+        return None;
+    }
     tokens::beginning_with(rest.as_bytes()).find_map(|token| {
         let n = length_of(token, rest)?;
         Some(Found { kind: token.kind, range: at..at + n })
@@ -151,20 +172,53 @@ fn length_of(token: &Token, rest: &str) -> Option<usize> {
     // A full stop or a dash at the end belongs to the sentence.
     let body = body.get(..n_letters)?.trim_end_matches(['.', '-', '/']);
     let fits = if token.is_exact { n_letters == token.n_min } else { token.n_min <= body.len() };
-    (fits && is_random(body)).then(|| token.beginning.len() + body.len())
+    // A row of capitals has a digit only as often as not.
+    let is_capitals = matches!(token.letters, tokens::Letters::Upper)
+        && body.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_drawn = is_random(body) || (is_capitals && is_random(&format!("{body}0")));
+    (fits && is_drawn).then(|| token.beginning.len() + body.len())
 }
 
-/// `123456789:AA…`, what a Telegram bot calls itself.
+/// `123456789:AA…`, what a Telegram bot calls itself, or `123456789012345|…`, an app of Facebook.
 fn bot_token(text: &str, at: usize) -> Option<Found> {
     let bytes = text.as_bytes();
     let n_digits = run(bytes, at, |byte| byte.is_ascii_digit());
+    if let Some(body) = text.get(at + n_digits..)?.strip_prefix('|') {
+        let n_body = run(body.as_bytes(), 0, |byte| tokens::Letters::Url.has(byte));
+        let fits = (15..=16).contains(&n_digits) && n_body == 27 && is_random(body.get(..n_body)?);
+        let range = at..at + n_digits + 1 + n_body;
+        return fits.then_some(Found { kind: "facebook-token", range });
+    }
     let body = text.get(at + n_digits..)?.strip_prefix(":AA")?;
     let n_body = run(body.as_bytes(), 0, |byte| tokens::Letters::Url.has(byte));
     let fits = (8..=10).contains(&n_digits) && n_body == 33;
     fits.then(|| Found { kind: "telegram-token", range: at..at + n_digits + 3 + n_body })
 }
 
-/// A JSON web token: three parts, the first two of which are JSON objects.
+/// `abc8Q~…`: a client secret of Azure, with `at` on the first `~`.
+fn azure_secret(text: &str, at: usize) -> Option<Found> {
+    const BEFORE: usize = 5;
+    let is_in = |byte: u8| byte.is_ascii_alphanumeric() || b"_~.-".contains(&byte);
+    let bytes = text.as_bytes();
+    let start = at.checked_sub(BEFORE)?;
+    let head = bytes.get(start..at)?;
+    let has_head = head.iter().all(|byte| is_in(*byte)) && head.ends_with(b"Q");
+    let has_digit = head.get(BEFORE - 2).is_some_and(u8::is_ascii_digit);
+    let is_begun = start
+        .checked_sub(1)
+        .is_none_or(|before| bytes.get(before).is_some_and(|byte| !byte.is_ascii_alphanumeric()));
+    let n_body = run(bytes, at + 1, is_in);
+    let fits = has_head && has_digit && is_begun && (31..=34).contains(&n_body);
+    let fits = fits && is_random(text.get(at + 1..at + 1 + n_body)?);
+    fits.then(|| Found { kind: "azure-secret", range: start..at + 1 + n_body })
+}
+
+/// The middle of what every introduction to web tokens shows: John Doe, number 1234567890.
+const WEB_TOKEN_EXAMPLE: &str =
+    "eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ";
+
+/// A JSON web token: three parts, the first two of which are JSON objects; one that is not signed
+/// ends with its second dot.
 fn web_token(text: &str, at: usize) -> Option<Found> {
     let rest = text.get(at..)?;
     let is_in = |byte| tokens::Letters::Url.has(byte);
@@ -174,7 +228,11 @@ fn web_token(text: &str, at: usize) -> Option<Found> {
     let is_object = |start: usize| rest.get(start..).is_some_and(|part| part.starts_with("eyJ"));
     let has_dot = |place: usize| rest.as_bytes().get(place) == Some(&b'.');
     let fits = is_object(0) && is_object(n_head + 1);
-    let fits = fits && has_dot(n_head) && has_dot(n_head + 1 + n_body) && 16 <= n_seal;
+    let is_unsigned = n_seal == 0 && 16 <= n_head && 16 <= n_body;
+    let is_unsigned = is_unsigned && !has_dot(n_head + n_body + 2);
+    let fits = fits && has_dot(n_head) && has_dot(n_head + 1 + n_body);
+    let is_example = rest.get(n_head + 1..).is_some_and(|b| b.starts_with(WEB_TOKEN_EXAMPLE));
+    let fits = fits && (16 <= n_seal || is_unsigned) && !is_example;
     fits.then(|| Found { kind: "jwt", range: at..at + n_head + n_body + n_seal + 2 })
         .or_else(|| known_token(text, at))
 }

@@ -55,6 +55,13 @@ pub(super) enum BenchCommand {
         #[arg(long, value_name = "TURNS", default_value_t = 1000)]
         n: usize,
     },
+    /// How often secrets and orders to the assistant are found, and ordinary words taken for them
+    Guards {
+        /// A .jsonl file, or a folder of them: {"text": …, "label": "secret"|"clean"|"order"|
+        /// "ordinary"} per line
+        #[arg(long, value_name = "PATH")]
+        data: PathBuf,
+    },
 }
 
 #[derive(Args)]
@@ -165,6 +172,7 @@ pub(super) fn run(
         BenchCommand::Footprint { n } => {
             Ok(show_sheets(&[bench::footprint(settings, *n)?], output))
         }
+        BenchCommand::Guards { data } => Ok(show_sheets(&[bench::guards(data)?], output)),
     }
 }
 

@@ -15,6 +15,8 @@ use super::handlers::{self, Failure};
 const READERS: usize = 3;
 /// One writes; another reads what was sent meanwhile.
 const WRITERS: usize = 2;
+/// Captures wait for a commit that they share: the more of them wait, the fewer commits they need.
+const CAPTURERS: usize = 16;
 /// Those who wait for work over the whole store wait for seconds.
 const PATIENT: usize = 2;
 /// Calls that wait in one queue; one more is told that the daemon is busy.
@@ -35,6 +37,7 @@ struct Job {
 pub(super) struct Workers {
     reading: SyncSender<Job>,
     writing: SyncSender<Job>,
+    capturing: SyncSender<Job>,
     waiting: SyncSender<Job>,
 }
 
@@ -44,6 +47,7 @@ impl Workers {
         Ok(Self {
             reading: start("reader", READERS, answer)?,
             writing: start("writer", WRITERS, answer)?,
+            capturing: start("capturer", CAPTURERS, answer)?,
             waiting: start("patient", PATIENT, answer)?,
         })
     }
@@ -51,6 +55,7 @@ impl Workers {
     fn queue(&self, method: &str) -> &SyncSender<Job> {
         match method {
             _ if handlers::may_take_long(method) => &self.waiting,
+            "memory_capture" => &self.capturing,
             _ if handlers::is_write(method) => &self.writing,
             _ => &self.reading,
         }
@@ -173,7 +178,7 @@ mod tests {
         });
         let workers = Workers::start(&answer).unwrap();
         let soon = Duration::from_millis(1);
-        for _ in 0..WRITERS + PATIENT {
+        for _ in 0..CAPTURERS + PATIENT {
             workers.answer(call("memory_capture"), soon);
             workers.answer(call("memory_consolidate"), soon);
         }

@@ -23,6 +23,7 @@ mod daemon;
 mod doctor;
 mod forgetting;
 mod founding;
+mod guards;
 mod history;
 mod hooks;
 mod install;
@@ -38,6 +39,8 @@ mod reflection;
 mod secrecy;
 mod setup;
 mod standing;
+#[cfg(target_os = "linux")]
+mod strangers;
 mod terminal;
 mod tools;
 mod way_in;

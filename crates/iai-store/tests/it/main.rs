@@ -10,6 +10,7 @@ mod backup;
 mod creation;
 mod disputes;
 mod fixture;
+mod fuzz;
 mod keys;
 mod ledger;
 mod links;

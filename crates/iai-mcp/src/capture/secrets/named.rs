@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::tokens::Letters;
-use super::{Found, n_distinct};
+use super::{Found, WEB_TOKEN_EXAMPLE, counts_up, n_distinct};
 
 /// Names of things that are secret, as they end, in lower case without `_` and `-`.
 const NAMES: &[&str] = &[
@@ -29,6 +29,111 @@ const NAMES: &[&str] = &[
     "refreshtoken",
     "sessiontoken",
     "pwd",
+    "authkey",
+    "masterkey",
+    "licensekey",
+    "credential",
+    "credentials",
+    "userauth",
+    "passcode",
+    "kennwort",
+    "contrasena",
+    "senha",
+    "motdepasse",
+    "wachtwoord",
+];
+/// A `token` is secret, unless it tells where to go on, or belongs to a language.
+const OPEN_TOKENS: &[&str] = &[
+    "next",
+    "page",
+    "continuation",
+    "cursor",
+    "cancel",
+    "csrf",
+    "sync",
+    "eos",
+    "bos",
+    "pad",
+    "authenticity",
+    "public",
+];
+/// A `key` or `login` is secret when it is one of somebody who gives out such keys.
+const SERVICES: &[&str] = &[
+    "adobe",
+    "airtable",
+    "algolia",
+    "aws",
+    "azure",
+    "bitbucket",
+    "bitly",
+    "cloudflare",
+    "cloudinary",
+    "codecov",
+    "cohere",
+    "coinbase",
+    "confluent",
+    "contentful",
+    "datadog",
+    "deepseek",
+    "discord",
+    "dropbox",
+    "elastic",
+    "facebook",
+    "fastly",
+    "finnhub",
+    "flickr",
+    "freshbooks",
+    "gemini",
+    "gitlab",
+    "gitter",
+    "google",
+    "groq",
+    "heroku",
+    "hubspot",
+    "intercom",
+    "jfrog",
+    "jira",
+    "kraken",
+    "kucoin",
+    "launchdarkly",
+    "linkedin",
+    "mailchimp",
+    "mailgun",
+    "mapbox",
+    "meraki",
+    "messagebird",
+    "mistral",
+    "netlify",
+    "newrelic",
+    "nytimes",
+    "okta",
+    "openai",
+    "paypal",
+    "plaid",
+    "plivo",
+    "rapidapi",
+    "sendbird",
+    "sendgrid",
+    "sentry",
+    "shodan",
+    "snyk",
+    "sonar",
+    "splunk",
+    "spotify",
+    "square",
+    "squarespace",
+    "stripe",
+    "sumo",
+    "telegram",
+    "travis",
+    "trello",
+    "twilio",
+    "twitch",
+    "twitter",
+    "typeform",
+    "vercel",
+    "yandex",
+    "zendesk",
 ];
 /// A name is not longer than this.
 const NAME_BYTES_MAX: usize = 48;
@@ -72,11 +177,18 @@ const STAND_INS: &[&str] = &[
 
 /// `name = value`, `"name": "value"`, with `at` on the sign between them.
 pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
-    let before = text.get(..at)?;
+    // `:=`, `::=` and `?=` assign as well.
+    let before = text.get(..at)?.trim_end_matches([':', '?']);
     if !ends_like_a_name(before) {
         return None;
     }
     let name = name_before(before)?;
+    if name.ends_with("authorization") {
+        return authorization(text, at + 1);
+    }
+    if name == "value" {
+        return attribute(text, before, at + 1);
+    }
     // Our own marks have the shape of an assignment.
     if !is_secret_name(&name) || before.ends_with("[secret") {
         return None;
@@ -88,6 +200,50 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
         return None;
     }
     value(text, text.len() - behind.len(), &name)
+}
+
+/// `Authorization: Token …`, and without a scheme; with `start` behind the colon.
+fn authorization(text: &str, start: usize) -> Option<Found> {
+    let rest = text.get(start..)?.trim_start_matches([' ', '\t', '"', '\'']);
+    let is_scheme = |word: &str| word.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-');
+    let (first, behind) = rest.split_once(' ').unwrap_or((rest, ""));
+    let value = if is_scheme(first) { behind.trim_start() } else { rest };
+    let start = text.len() - value.len();
+    // What stands behind its own scheme was looked at by `after_word`.
+    let (range, _) = value_at(text, start).filter(|_| !first.eq_ignore_ascii_case("basic"))?;
+    let secret = text.get(range.clone())?;
+    let is_token = secret.bytes().all(|byte| Letters::Any.has(byte)) && 16 <= secret.len();
+    let has_digit = secret.bytes().any(|byte| byte.is_ascii_digit());
+    let is_told = is_token && has_digit && !is_stand_in(secret) && !is_reference(secret);
+    is_told.then_some(Found { kind: "authorization", range })
+}
+
+/// `<add key="Password" value="…"`, with `start` behind the second sign.
+fn attribute(text: &str, before: &str, start: usize) -> Option<Found> {
+    let element = last_line(before).rsplit('<').next()?;
+    let (_, named) = element.split_once("key=").or_else(|| element.split_once("name="))?;
+    let name = named.trim_start_matches(['"', '\'']).split(['"', '\'']).next()?;
+    let name = name_before(name)?;
+    is_secret_name(&name).then(|| value(text, start, &name)).flatten()
+}
+
+/// `<password>…</password>`, with `at` on the bracket before the value.
+pub(super) fn in_element(text: &str, at: usize) -> Option<Found> {
+    let before = text.get(..at)?;
+    if !ends_like_a_name(before) {
+        return None;
+    }
+    let name = name_before(before)?;
+    let is_element = last_line(before).rfind('<').is_some_and(|open| {
+        !last_line(before).get(open..).unwrap_or_default().contains([' ', '/'])
+    });
+    let behind = text.get(at + 1..)?;
+    let told = behind.get(..behind.find('<')?)?;
+    let is_named =
+        is_element && is_secret_name(&name) && behind.get(told.len()..)?.starts_with("</");
+    let is_secret = is_named && is_strong(told, true);
+    let kind = if name.ends_with("word") { "password" } else { "named-secret" };
+    is_secret.then(|| Found { kind, range: at + 1..at + 1 + told.len() })
 }
 
 /// `password is …`, `Bearer …`, with `at` on the space before the value.
@@ -118,12 +274,40 @@ pub(super) fn after_word(text: &str, at: usize) -> Option<Found> {
 /// `curl -u name:password`, with `at` on the dash.
 pub(super) fn after_flag(text: &str, at: usize) -> Option<Found> {
     let rest = text.get(at..)?;
-    let behind = rest.strip_prefix("-u ").or_else(|| rest.strip_prefix("-user "))?;
-    let is_curl = last_line(text.get(..at)?).contains("curl");
-    let end = behind.find(char::is_whitespace).unwrap_or(behind.len());
-    let colon = behind.get(..end)?.find(':').filter(|_| is_curl)?;
-    let found = value(text, text.len() - behind.len() + colon + 1, "password")?;
-    Some(Found { kind: "password", ..found })
+    let behind =
+        ["-u ", "-u=", "-user ", "-user="].iter().find_map(|flag| rest.strip_prefix(flag))?;
+    if !is_curl(text.get(..at)?) {
+        return None;
+    }
+    let behind = behind.trim_start_matches(' ');
+    let quote = behind.chars().next().filter(|letter| matches!(letter, '"' | '\''));
+    let login = behind.strip_prefix(['"', '\'']).unwrap_or(behind);
+    let ends = |letter: char| match quote {
+        Some(quote) => letter == quote || letter == '\n',
+        None => letter.is_whitespace() || letter == '\\',
+    };
+    let login = login.get(..login.find(ends).unwrap_or(login.len()))?;
+    let (name, password) = login.split_once(':')?;
+    // `user:pass` is how everybody writes it down who means nobody.
+    let is_word = password.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_told = 4 <= password.len() && !is_word && !is_stand_in(password);
+    let is_told = is_told && !is_reference(password);
+    let start = text.len() - behind.len() + quote.map_or(0, char::len_utf8) + name.len() + 1;
+    is_told.then(|| Found { kind: "password", range: start..start + password.len() })
+}
+
+/// A command may go on over lines that end with a backslash.
+fn is_curl(before: &str) -> bool {
+    let mut before = before;
+    loop {
+        let line = last_line(before);
+        if line.contains("curl") {
+            return true;
+        }
+        let above = before.get(..before.len() - line.len()).unwrap_or_default();
+        let Some(above) = above.strip_suffix("\\\n") else { return false };
+        before = above;
+    }
 }
 
 /// `scheme://user:password@host`, with `at` on the colon behind the scheme.
@@ -160,7 +344,10 @@ fn value_at(text: &str, start: usize) -> Option<(Range<usize>, bool)> {
     let end = inner.char_indices().find(|(at, letter)| SECRET_BYTES_MAX < *at || ends(*letter));
     let end = end.map_or(inner.len(), |(at, _)| at);
     let told = inner.get(..end)?;
-    let told = if quote.is_some() { told } else { told.trim_end_matches(['.', '!', '?']) };
+    // A full stop ends the sentence; several say that something was left out.
+    let is_cut = told.ends_with("...");
+    let told =
+        if quote.is_some() || is_cut { told } else { told.trim_end_matches(['.', '!', '?']) };
     let begun = text.len() - inner.len();
     let is_call = inner.get(end..).is_some_and(|behind| behind.starts_with(['(', '[', '{']));
     (!is_call).then(|| (begun..begun + told.len(), quote.is_some()))
@@ -180,12 +367,29 @@ fn is_strong(secret: &str, is_quoted: bool) -> bool {
     let (digit, sign) = (has(u8::is_ascii_digit), has(u8::is_ascii_punctuation));
     let is_long = 20 <= secret.len() && digit == 1 && upper + lower >= 1;
     let is_mixed = upper + lower + digit + sign >= if is_quoted { 3 } else { 4 };
-    n_distinct(secret) >= 6 && digit == 1 && (is_long || is_mixed)
+    let n_distinct_min = if is_long { 8 } else { 6 };
+    n_distinct_min <= n_distinct(secret)
+        && digit == 1
+        && (is_long || is_mixed || is_drawn(secret))
+        && !counts_up(&secret.to_ascii_lowercase())
+}
+
+/// Letters that were drawn are of another kind every other place; names in code are not.
+fn is_drawn(secret: &str) -> bool {
+    let kind = |byte: u8| match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let changes = |pair: &&[u8]| matches!(pair, [a, b] if kind(*a) != kind(*b));
+    let n_changes = secret.as_bytes().windows(2).filter(changes).count();
+    10 <= secret.len() && secret.len() <= 2 * n_changes
 }
 
 fn is_stand_in(secret: &str) -> bool {
     let lower = secret.to_lowercase();
-    STAND_INS.iter().any(|word| lower.contains(word))
+    STAND_INS.iter().any(|word| lower.contains(word)) || secret.contains(WEB_TOKEN_EXAMPLE)
 }
 
 /// `${NAME}`, `$NAME`, `{{ name }}`, `<name>`, `%s`, a path or a web address.
@@ -199,20 +403,24 @@ fn is_reference(secret: &str) -> bool {
 }
 
 fn is_secret_name(name: &str) -> bool {
+    let is_token = name.ends_with("token") && !OPEN_TOKENS.iter().any(|open| name.contains(open));
+    let is_key = ["key", "login", "pat"].iter().any(|end| name.ends_with(end));
     NAMES.iter().any(|known| name.ends_with(known))
+        || is_token
+        || (is_key && SERVICES.iter().any(|service| name.contains(service)))
 }
 
 /// Nearly every colon is behind another word; these are the last letters of [`NAMES`].
 fn ends_like_a_name(text: &str) -> bool {
     let last = text.bytes().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`'));
-    last.is_some_and(|last| matches!(last.to_ascii_lowercase(), b'd' | b'e' | b'n' | b't' | b'y'))
+    last.is_some_and(|last| b"adehlnsty".contains(&last.to_ascii_lowercase()))
 }
 
 /// Returns the name that ends here, in lower case and without the signs that join its words.
 fn name_before(text: &str) -> Option<String> {
     let text = text.trim_end_matches([' ', '\t']);
     let text = text.strip_suffix(['"', '\'', '`']).unwrap_or(text);
-    let is_in = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let is_in = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let name: Vec<u8> = text.bytes().rev().take(NAME_BYTES_MAX).take_while(is_in).collect();
     let name: Vec<u8> = name.into_iter().rev().filter(u8::is_ascii_alphanumeric).collect();
     String::from_utf8(name).ok().map(|name| name.to_ascii_lowercase())

@@ -54,7 +54,7 @@ const fn classes() -> [u8; 256] {
         let is_first = byte < 128 && seconds()[byte] != 0;
         classes[byte] = match letter {
             b'-' => SIGN | INSIDE,
-            b':' | b'=' => SIGN,
+            b':' | b'=' | b'~' | b'>' => SIGN,
             b' ' => BLANK,
             b's' | b'r' | b'R' | b'c' | b'C' => INSIDE | LAST,
             _ if Letters::Url.has(letter) => INSIDE,

@@ -99,6 +99,17 @@ fn names_tell_what_a_value_is() {
         ("postgres://app:", "k3yboardc4t", "@db.internal/prod", "url-password"),
         ("https://bob:", "pa55", "@git.example.com/r.git", "url-password"),
         ("redis://:", "q9w8e7", "@cache:6379/0", "url-password"),
+        ("curl https://h \\\n  --user  'ann:", "h0pk1ns~21s", "' -v", "password"),
+        ("-H \"Authorization: Token ", "22cb987851bc5659229114c62e60c79a", "\"", "authorization"),
+        ("<password>", "s3cR3tpa55", "</password>", "password"),
+        ("<add key=\"DbPassword\" value=\"", "s3cR3tpa55", "\" />", "password"),
+        ("SNYK_TOKEN ?= \"", "a1b2c3d4-e5f6-4a7b-8c9d-0e1f2a3b4c5d", "\"", "named-secret"),
+        ("sonar.login=", "9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c", "\n", "named-secret"),
+        ("password: ", "UyFCXCpkJHpEc2I9", "\n", "password"),
+        ("kind: Secret\ndata:\n  x: ", "YWRtaW46cGFzcw==", "\n", "kubernetes-secret"),
+        ("kind: Secret\ndata:\n  x: |\n    ", "YWRtaW46cGFzcw==", "\n", "kubernetes-secret"),
+        ("it is ", "abc8Q~wJalrXUtnFEMIK7MDENGbPxRfiCYzz2K9", " there", "azure-secret"),
+        ("app ", "123456789012345|rhoK1cbv0DOU-RTX-87O4MkX7AI", "", "facebook-token"),
     ] {
         check_secret(before, secret, after, kind);
     }
@@ -108,6 +119,11 @@ fn names_tell_what_a_value_is() {
 fn hashes_ids_code_and_images_are_somebodys_words() {
     let (sha, image) = (hex(64), drawn(4000, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefgh0123456789+/"));
     for text in [
+        "next_page_token = 'q8Zr2mVt7Ks1Lp0Xq8Zr2mVt7Ks1Lp0X'".to_owned(),
+        "kind: ConfigMap\ndata:\n  x: YWRtaW46cGFzcw==".to_owned(),
+        "curl -u user:pass http://h and curl -u $A:$B http://h".to_owned(),
+        "publicToken = '9Cnzj4p4WGeKLs1Pt8QuKUpRKfFLfRYC'".to_owned(),
+        "API_TOKEN=ops_wJalrXUtnFEMIK7MDENGbPxRfi...".to_owned(),
         format!("sha256:{sha} commit {}", &sha[..40]),
         format!("integrity sha512-{}==", plain(86)),
         "id 550e8400-e29b-41d4-a716-446655440000 of the session".to_owned(),

@@ -1,0 +1,133 @@
+//! Takes a store back to an earlier version of its tables, for trials of the way forward. Not part
+//! of what is shipped: only tests and the harness of kills are built with it.
+
+use rusqlite::Connection;
+
+use crate::connection;
+use crate::error::{Result, StoreError};
+use crate::files::StorePaths;
+use crate::schema;
+use crate::vault::{KeySource, Vault};
+
+const DOING: &str = "taking the tables back";
+/// Every table, index and trigger that somebody wrote, with its words.
+const OBJECTS: &str = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL
+                          AND name NOT LIKE 'sqlite_%' ORDER BY name";
+
+/// Leaves only the tables that version `version` had, with the rows they hold. What newer tables
+/// held is gone, as if the newer version had never run.
+pub fn take_back(paths: &StorePaths, keys: &KeySource, version: u32) -> Result<()> {
+    let vault = open_vault(paths, keys)?;
+    let connection = connection::open_writer(&paths.database, &vault)?;
+    let failed = |e| StoreError::sqlite(DOING, &paths.database, e);
+    let known = known_at(version).map_err(failed)?;
+    connection.execute_batch("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE;").map_err(failed)?;
+    let newer = objects(&connection).map_err(failed)?;
+    for (kind, name, _) in newer.iter().filter(|object| !known.contains(object)) {
+        // What belongs to a table that went is gone already.
+        connection.execute_batch(&format!("DROP {kind} IF EXISTS {name};")).map_err(failed)?;
+    }
+    // A step over a table that went would believe that it is done.
+    if known.iter().any(|(_, name, _)| name == "step") {
+        connection.execute_batch("DELETE FROM step;").map_err(failed)?;
+    }
+    connection.pragma_update(None, "user_version", version).map_err(failed)?;
+    assert_eq!(objects(&connection).map_err(failed)?, known, "as version {version} had them");
+    connection.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE);").map_err(failed)
+}
+
+/// Returns the version of the tables as they are, without bringing them forward.
+pub fn version_found(paths: &StorePaths, keys: &KeySource) -> Result<u32> {
+    let connection = connection::open_reader(&paths.database, &open_vault(paths, keys)?)?;
+    connection
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .map_err(|e| StoreError::sqlite(DOING, &paths.database, e))
+}
+
+/// Returns the newest version there is.
+pub fn version_newest() -> u32 {
+    schema::newest()
+}
+
+fn open_vault(paths: &StorePaths, keys: &KeySource) -> Result<Vault> {
+    Vault::open(paths, keys)?.ok_or_else(|| StoreError::NoStore { path: paths.folder.clone() })
+}
+
+type Object = (String, String, String);
+
+/// Returns what a store of this version consists of.
+fn known_at(version: u32) -> rusqlite::Result<Vec<Object>> {
+    connection::ensure_cipher_ready();
+    let blank = Connection::open_in_memory()?;
+    schema::replay(&blank, version)?;
+    objects(&blank)
+}
+
+fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
+    let mut statement = connection.prepare(OBJECTS)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::record::{NewMemory, Role, Tier};
+    use crate::{CheckDepth, Store};
+
+    fn turn(index: u64) -> NewMemory {
+        NewMemory {
+            host: "h".into(),
+            session: "s".into(),
+            turn_uuid: None,
+            turn_index: Some(index),
+            role: Role::User,
+            tier: Tier::Episodic,
+            project: Some("house".into()),
+            cwd: None,
+            turn_at: Timestamp::UNIX_EPOCH,
+            captured_at: Timestamp::UNIX_EPOCH,
+            text: format!("turn {index} of the old days, ünïcode \u{0} and all"),
+            language: None,
+            tags: Vec::new(),
+            provenance: serde_json::json!({}),
+            cue: None,
+            pinned: false,
+        }
+    }
+
+    #[test]
+    fn a_store_of_every_version_opens_with_everything_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = crate::files::StorePaths {
+            folder: folder.path().join("home"),
+            database: folder.path().join("home/memory.db"),
+            vault: folder.path().join("home/vault.json"),
+            key_file: folder.path().join("home/.crypto.key"),
+            spool_public: folder.path().join("home/spool.pub"),
+        };
+        let keys = KeySource::default();
+        let now = Timestamp::UNIX_EPOCH;
+        let open = || Store::open(&paths, &keys, now).unwrap().0;
+        let mut store = open();
+        let ids: Vec<_> = (0..20).map(|n| store.write(|w| w.insert(&turn(n), now))).collect();
+        let ids: Vec<_> = ids.into_iter().map(|id| id.unwrap().id()).collect();
+        drop(store);
+        for version in (1..version_newest()).rev() {
+            take_back(&paths, &keys, version).unwrap();
+            assert_eq!(version_found(&paths, &keys).unwrap(), version);
+            let mut store = open();
+            store.ensure_index().unwrap();
+            for (n, id) in (0..).zip(&ids) {
+                let found = store.read().memory(*id).unwrap();
+                assert_eq!(found.map(|memory| memory.text), Some(turn(n).text), "{version}");
+            }
+            let report = store.check(CheckDepth::Deep).unwrap();
+            assert!(report.problems.is_empty(), "from version {version}: {report:?}");
+            drop(store);
+            assert_eq!(version_found(&paths, &keys).unwrap(), version_newest());
+        }
+    }
+}
