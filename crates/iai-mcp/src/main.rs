@@ -17,6 +17,7 @@ mod log;
 mod mcp;
 mod model;
 mod settings;
+mod teach;
 
 use std::process::ExitCode;
 

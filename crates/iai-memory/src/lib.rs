@@ -30,6 +30,7 @@ mod relate;
 mod remarks;
 mod shelf;
 mod standing;
+mod taught;
 mod topology;
 #[cfg(test)]
 mod trial;
@@ -75,5 +76,6 @@ pub use recall::{
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{MemoryView, ShelfFilter};
 pub use standing::{Consent, PinAnswer};
+pub use taught::{TaughtAnswer, TaughtView};
 pub use topology::{TopicView, Topology};
 pub use verify::VectorsCompared;

@@ -1,0 +1,9 @@
+use a;
+
+fn first() {
+    work();
+
+    done();
+}
+
+struct Ä;
