@@ -30,7 +30,8 @@ pub(super) fn passages(bytes: &[u8]) -> Result<Vec<Passage>, Refusal> {
 fn of_document(bytes: &[u8]) -> Result<Vec<Passage>, Refusal> {
     let options = LoadOptions::with_max_decompressed_size(STREAM_BYTES_MAX);
     let document = Document::load_mem_with_options(bytes, options).map_err(refusal_of)?;
-    if document.is_encrypted() || document.was_encrypted() {
+    // Whoever may open it without a password may learn from it.
+    if document.trailer.get(b"Encrypt").is_ok() && !document.was_encrypted() {
         return Err(Refusal::Encrypted);
     }
     let pages: Vec<ObjectId> = document.page_iter().take(PAGES_MAX + 1).collect();

@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use super::sample::{Asked, Sample, ask_back};
 use super::{Part, Passage};
 use crate::capture::{SecretPolicy, fit_to_keep};
-use crate::client::Client;
+use crate::client::{CallError, Client};
 use crate::clock;
 use crate::fields::Fields as _;
 
@@ -135,7 +135,8 @@ struct KnownFile {
 
 fn known_files(client: &Client) -> anyhow::Result<BTreeMap<String, KnownFile>> {
     let text = |file: &Value, name: &str| file.at(name).as_str().unwrap_or_default().to_owned();
-    let known = taught_files(client, None)?;
+    // Not from a store that nobody can write to.
+    let known = all_pages(None, |ask| client.call_daemon("taught_list", ask))?;
     let known = known.iter().map(|file| {
         let known = KnownFile { set: text(file, "set"), file: text(file, "file").into() };
         (text(file, "session_id"), known)
@@ -145,10 +146,16 @@ fn known_files(client: &Client) -> anyhow::Result<BTreeMap<String, KnownFile>> {
 
 /// Returns the files that were taught, as the daemon tells them; those of one set when it is named.
 pub(crate) fn taught_files(client: &Client, set: Option<&str>) -> anyhow::Result<Vec<Value>> {
+    all_pages(set, |ask| client.call("taught_list", ask))
+}
+
+fn all_pages(
+    set: Option<&str>,
+    call: impl Fn(&Value) -> Result<Value, CallError>,
+) -> anyhow::Result<Vec<Value>> {
     let mut files = Vec::new();
     loop {
-        let ask = json!({"set": set, "skip": files.len()});
-        let told = client.call("taught_list", &ask).context("asking what is taught")?;
+        let told = call(&json!({"set": set, "skip": files.len()}))?;
         let page = told.at("files").as_array().cloned().unwrap_or_default();
         if page.is_empty() {
             return Ok(files);

@@ -37,8 +37,8 @@ fn markdown_is_cut_at_its_headings() {
         text.as_bytes(),
         &[
             ("lines 1–4", "---\ntitle: x\n---\nIntro."),
-            ("§Retry, lines 8–15", "## Retry\n\nThree times.\n\n```sh\n# no heading\n\nrun\n```"),
-            ("§Setup, lines 17–20", "Setup\n-----\n\nInstall it."),
+            ("§Retry, lines 8–16", "## Retry\n\nThree times.\n\n```sh\n# no heading\n\nrun\n```"),
+            ("§Setup, lines 18–21", "Setup\n-----\n\nInstall it."),
         ],
     );
     let retry = &read("a.md", text.as_bytes()).unwrap()[1];

@@ -35,5 +35,6 @@ mod protocol;
 mod reflection;
 mod secrecy;
 mod standing;
+mod teach;
 mod tools;
 mod way_in;
