@@ -1,8 +1,9 @@
 //! Teaching: text out of files, cut into passages and handed to the daemon with where each comes
 //! from. Nobody said it, and nothing here pretends that somebody did.
 //!
-//! [`read`] is pure: a name and bytes in, passages or a refusal out. [`read_contained`] does the
-//! same for what somebody else may have made to break a parser. [`send`] has passages stored.
+//! [`read`] is pure: a name and bytes in, passages or a refusal out. [`Material::read`] does it for
+//! what somebody may have made to break a parser, and [`send`] has the passages stored: whoever has
+//! a name and bytes, from a disk or from a page, needs these two.
 
 mod contained;
 mod docx;
@@ -23,12 +24,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub(crate) use contained::{parse_alone, read_contained};
+pub(crate) use contained::parse_alone;
 pub(crate) use folder::{FoundFile, find_files};
 pub(crate) use sending::{
-    Lesson, Material, Removed, Taught, Vanished, digest_of, retire_lost, send, taught_files,
+    Lesson, Material, Origin, Removed, Taught, Vanished, digest_of, retire_lost, send, taught_files,
 };
 
+use contained::read_contained;
 use kind::Kind;
 
 /// A larger file is a book or a dump; it has to be split first.

@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
 use crate::teach::{
-    self, FILE_BYTES_MAX, FoundFile, Lesson, Material, Refusal, Removed, Taught, Vanished,
+    self, FILE_BYTES_MAX, FoundFile, Lesson, Material, Origin, Refusal, Removed, Taught,
 };
 
 /// Passages taught at once.
@@ -125,7 +125,7 @@ fn teach(
     };
     let secrets = &settings.secrets;
     let lesson = Lesson { client, secrets, set: &set, removed, watch: &watch };
-    let mut taught = teach::send(&lesson, materials)?;
+    let mut taught = teach::send(&lesson, &materials)?;
     taught.n_retired += teach::retire_lost(client, &found.folders)?;
     output.end_progress();
     output.show(&told(&set, &taught, &skipped), |_| describe(&set, &taught, &skipped));
@@ -162,23 +162,14 @@ fn read_one(file: &FoundFile) -> anyhow::Result<Result<Material, Refusal>> {
     if FILE_BYTES_MAX < facts.len() {
         return Ok(Err(Refusal::TooLarge { bytes: facts.len() }));
     }
-    let bytes = std::fs::read(&file.path)?;
-    let digest = teach::digest_of(&bytes);
-    let passages = match teach::read_contained(&file.name, bytes)? {
-        Ok(passages) => passages,
-        Err(refusal) => return Ok(Err(refusal)),
-    };
     let written_at = facts.modified().ok().and_then(|at| Timestamp::try_from(at).ok());
-    Ok(Ok(Material {
-        label: file.path.to_string_lossy().into_owned(),
+    let origin = Origin {
         name: file.name.clone(),
         file: Some(file.path.clone()),
         written_at: written_at.unwrap_or_else(clock::now),
         project: project_for(&file.path),
-        digest,
-        passages,
-        vanished: Vanished::Retired,
-    }))
+    };
+    Material::read(origin, std::fs::read(&file.path)?)
 }
 
 /// The repository a file lies in, or the folder the user stands in, where that is above it.

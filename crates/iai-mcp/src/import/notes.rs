@@ -117,7 +117,7 @@ pub(super) fn take(
         removed: Removed::StayAway,
         watch: &|_| {},
     };
-    let taught = teach::send(&lesson, materials)?;
+    let taught = teach::send(&lesson, &materials)?;
     for source in &taught.sample.missed {
         tally.add_problem(format!("{source}: stored, but not found by its own words"));
     }

@@ -129,8 +129,11 @@ impl Words {
             _ if LINES.contains(&name) => "\n",
             _ => return,
         };
-        if !self.text.is_empty() && !self.text.ends_with(end) {
-            self.text.push_str(end);
+        let is_ended = self.text.is_empty() || self.text.ends_with(end);
+        match end {
+            _ if is_ended => {}
+            "\n\n" if self.text.ends_with('\n') => self.text.push('\n'),
+            _ => self.text.push_str(end),
         }
     }
 

@@ -175,7 +175,25 @@ impl Drawn {
 
     fn say(&mut self, encoding: &Encoding<'_>, bytes: &[u8]) {
         let words = Document::decode_text(encoding, bytes).unwrap_or_default();
-        // Control characters are nobody's words, and NUL would end a text elsewhere.
-        self.text.extend(words.chars().filter(|letter| !letter.is_control()));
+        for letter in words.chars() {
+            match spelled_out(letter) {
+                Some(letters) => self.text.push_str(letters),
+                // Control characters are nobody's words, and NUL would end a text elsewhere.
+                None if letter.is_control() => {}
+                None => self.text.push(letter),
+            }
+        }
+    }
+}
+
+/// Letters that a font draws as one; nobody types them who looks for the word.
+fn spelled_out(letter: char) -> Option<&'static str> {
+    match letter {
+        '\u{fb00}' => Some("ff"),
+        '\u{fb01}' => Some("fi"),
+        '\u{fb02}' => Some("fl"),
+        '\u{fb03}' => Some("ffi"),
+        '\u{fb04}' => Some("ffl"),
+        _ => None,
     }
 }

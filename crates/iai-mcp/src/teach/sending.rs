@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::sample::{Asked, Sample, ask_back};
-use super::{Part, Passage};
+use super::{Part, Passage, Refusal, read_contained};
 use crate::capture::{SecretPolicy, fit_to_keep};
 use crate::client::{CallError, Client};
 use crate::clock;
@@ -65,6 +65,41 @@ pub(crate) struct Material {
     pub(crate) vanished: Vanished,
 }
 
+/// What is known of a file beside its bytes.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    /// What it is called where its passages are shown; its ending tells what kind it is.
+    pub(crate) name: String,
+    /// Where it lies; `None` for bytes that somebody handed over.
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) written_at: Timestamp,
+    /// The project it belongs to.
+    pub(crate) project: Option<String>,
+}
+
+impl Material {
+    /// Reads the bytes of a file, in a process of its own where its format needs one.
+    pub(crate) fn read(origin: Origin, bytes: Vec<u8>) -> anyhow::Result<Result<Self, Refusal>> {
+        let Origin { name, file, written_at, project } = origin;
+        let digest = digest_of(&bytes);
+        let label = match &file {
+            Some(file) => file.to_string_lossy().into_owned(),
+            None => format!("handed over:{name}"),
+        };
+        let passages = read_contained(&name, bytes)?;
+        Ok(passages.map(|passages| Self {
+            label,
+            name,
+            file,
+            written_at,
+            project,
+            digest,
+            passages,
+            vanished: Vanished::Retired,
+        }))
+    }
+}
+
 /// What becomes of passages that a file had and has no more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Vanished {
@@ -101,7 +136,7 @@ pub(crate) fn digest_of(bytes: &[u8]) -> String {
 }
 
 /// Teaches: stores, retires what the files have no more, asks some of it back.
-pub(crate) fn send(lesson: &Lesson<'_>, materials: Vec<Material>) -> anyhow::Result<Taught> {
+pub(crate) fn send(lesson: &Lesson<'_>, materials: &[Material]) -> anyhow::Result<Taught> {
     let mut sender = Sender::new(lesson, known_files(lesson.client)?);
     for material in materials {
         sender.take(material)?;
@@ -220,11 +255,11 @@ impl<'a> Sender<'a> {
         }
     }
 
-    fn take(&mut self, material: Material) -> anyhow::Result<()> {
+    fn take(&mut self, material: &Material) -> anyhow::Result<()> {
         self.taught.n_files += 1;
         self.taught.n_passages += material.passages.len();
-        let mut fit = self.fit(&material);
-        let (session, is_known) = self.session_for(&material, &mut fit)?;
+        let mut fit = self.fit(material);
+        let (session, is_known) = self.session_for(material, &mut fit)?;
         let set = match self.known.get(&session) {
             Some(known) if is_known => known.set.clone(),
             _ => self.lesson.set.to_owned(),

@@ -90,7 +90,7 @@ fn no_statistic_and_no_habit_counts_it() {
     let formality = home.engine.camouflaging(5).unwrap();
     assert_eq!(formality.sample_count, 1);
     let ask = PatternsAsk { project: None, confidence_min: 0.0 };
-    assert_eq!(home.engine.patterns(&ask).unwrap().count, 0);
+    assert_eq!(home.engine.patterns(&ask).unwrap().total, 0);
     let topology = serde_json::to_value(home.engine.topology().unwrap()).unwrap();
     assert!(!topology.to_string().contains("lighthouse"), "{topology}");
     let ask = EpisodesAsk { project: None, limit: 50, before: None };

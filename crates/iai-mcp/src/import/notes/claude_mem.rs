@@ -27,7 +27,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Noted, String> {
         let items = document.at(field).as_array().into_iter().flatten();
         for (item_idx, item) in items.enumerate() {
             match read(item) {
-                Some((title, text)) => noted.notes.push(note(item, kind, title, text)),
+                Some((title, text)) => noted.notes.push(note(item, kind, &title, text)),
                 None => noted.problems.push(format!("{kind} {} has no words", item_idx + 1)),
             }
         }
@@ -35,7 +35,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Noted, String> {
     Ok(noted)
 }
 
-fn note(item: &Value, kind: &str, title: String, text: String) -> Note {
+fn note(item: &Value, kind: &str, title: &str, text: String) -> Note {
     let session = ["memory_session_id", "sdk_session_id", "content_session_id"];
     let session = session.iter().find_map(|name| item.at(name).as_str()).unwrap_or("-");
     let project = item.at("project").as_str().unwrap_or_default();
