@@ -85,8 +85,8 @@ pub(crate) fn find_sources(
         } else {
             let Some(source) = recognise(path)? else {
                 bail!(
-                    "{} is no transcript, export, spool file or notes we know; `iai-mcp teach` takes \
-                     any text",
+                    "{} is no transcript, export, spool file or notes we know; `iai-mcp teach` \
+                     takes any text",
                     path.display()
                 );
             };

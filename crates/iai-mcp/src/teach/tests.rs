@@ -30,7 +30,8 @@ fn refused(name: &str, bytes: &[u8], sentence: &str) {
 
 #[test]
 fn markdown_is_cut_at_its_headings() {
-    let text = "---\ntitle: x\n---\nIntro.\n\n# Guide\n\n## Retry\n\nThree times.\n\n```sh\n# no heading\n\nrun\n```\n\
+    let text = "---\ntitle: x\n---\nIntro.\n\n# Guide\n\n## Retry\n\nThree times.\n\n\
+                ```sh\n# no heading\n\nrun\n```\n\
                 \nSetup\n-----\n\nInstall it.\n";
     check(
         "a.md",
@@ -78,7 +79,8 @@ fn source_is_cut_between_items() {
 #[test]
 fn pages_lose_what_nobody_reads() {
     let page = "<html><head><title>t</title><style>p{}</style></head><body><nav>Home</nav>\
-        <script>if (a < b) { '<h1>no</h1>' }</script><h1>Guide</h1><p>Hello&nbsp;<b>big</b>\n world &amp; all</p>\
+        <script>if (a < b) { '<h1>no</h1>' }</script><h1>Guide</h1>\
+        <p>Hello&nbsp;<b>big</b>\n world &amp; all</p>\
         <h2>Retry</h2><ul><li>one</li><li>two</li></ul><pre>a\n  b</pre><footer>c</footer>";
     check(
         "a.html",
@@ -123,7 +125,8 @@ fn docx(parts: &[(&str, &[u8])]) -> Vec<u8> {
 fn word(body: &str) -> String {
     let space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
     format!(
-        "<?xml version=\"1.0\"?><w:document xmlns:w=\"{space}\"><w:body>{body}</w:body></w:document>"
+        "<?xml version=\"1.0\"?><w:document xmlns:w=\"{space}\"><w:body>{body}</w:body>\
+         </w:document>"
     )
 }
 
@@ -146,7 +149,8 @@ fn documents_are_cut_at_their_headings() {
 fn hostile_archives_are_refused() {
     let bomb = vec![b' '; 100 * 1024 * 1024];
     refused("a.docx", &docx(&[("word/document.xml", &bomb)]), "unpacks to more than");
-    let laughs = "<?xml version=\"1.0\"?><!DOCTYPE l [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;\">]><w:t>&b;</w:t>";
+    let laughs = "<?xml version=\"1.0\"?>\
+        <!DOCTYPE l [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;\">]><w:t>&b;</w:t>";
     refused("a.docx", &docx(&[("word/document.xml", laughs.as_bytes())]), "entities");
     let external = word("<w:p><w:r><w:t>&passwords;</w:t></w:r></w:p>");
     refused("a.docx", &docx(&[("word/document.xml", external.as_bytes())]), "entities");

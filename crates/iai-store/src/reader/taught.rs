@@ -8,8 +8,8 @@ use crate::record::memory::Millis;
 use crate::record::{MemoryId, TaughtFile};
 
 impl Reader {
-    /// Returns the files something was taught from, by set and name, from the one numbered `skip` on;
-    /// those of one set when one is named.
+    /// Returns the files something was taught from, by set and name, from the one numbered `skip`
+    /// on; those of one set when one is named.
     pub fn taught_files(
         &self,
         set: Option<&str>,

@@ -13,8 +13,8 @@ named! {
         Asked = "asked",
         /// It held a secret; the same words without it were stored in its place.
         Secret = "secret",
-        /// It may come back: what a check stored to forget it, or a passage its file has no more. No
-        /// receipt of it is kept.
+        /// It may come back: what a check stored to forget it, or a passage its file has no more.
+        /// No receipt of it is kept.
         Check = "check",
     }
 }

@@ -1,5 +1,5 @@
-//! The MCP reference memory server (`memory.jsonl`, once `memory.json`): a line for each entity with
-//! what was observed about it, and one for each relation.
+//! The MCP reference memory server (`memory.jsonl`, once `memory.json`): a line for each entity
+//! with what was observed about it, and one for each relation.
 
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ fn is_relation(line: &Value) -> bool {
     line.at("type") == "relation" && has("from") && has("to") && has("relationType")
 }
 
-/// Reads the lines. An observation becomes a note that says what it is about; the file has no dates.
+/// Reads the lines. An observation becomes a note that says what it is about; there are no dates.
 pub(super) fn read(bytes: &[u8]) -> Noted {
     let mut noted = Noted::default();
     for (line_idx, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -81,7 +81,8 @@ fn add_entity(line: &Value, noted: &mut Noted) {
 mod tests {
     use super::*;
 
-    const GRAPH: &str = r#"{"type":"entity","name":"Mira","entityType":"person","observations":["likes tea","works on billing"]}
+    const GRAPH: &str = r#"
+{"type":"entity","name":"Mira","entityType":"person","observations":["likes tea","bills"]}
 {"type":"entity","name":"billing","entityType":"service","observations":[]}
 
 {"type":"relation","from":"Mira","to":"billing","relationType":"maintains"}
@@ -95,7 +96,7 @@ mod tests {
         let texts: Vec<&str> = noted.notes.iter().map(|note| note.text.as_str()).collect();
         let expect = [
             "Mira (person): likes tea",
-            "Mira (person): works on billing",
+            "Mira (person): bills",
             "billing (service)",
             "Mira — maintains → billing",
         ];
