@@ -26,6 +26,7 @@ mod session_start;
 mod setup;
 mod spool;
 mod status;
+mod teach;
 mod transcript;
 mod uninstall;
 mod verify;
@@ -129,6 +130,14 @@ enum Command {
     /// Show or retry what waits on its way in
     #[command(subcommand)]
     Spool(spool::SpoolCommand),
+    /// Teach the memory what files say; list and take back what was taught
+    Teach(teach::TeachArguments),
+    /// Reads one file for `teach`, with limits, from stdin
+    #[command(hide = true)]
+    TeachParse {
+        /// What the file is called
+        name: String,
+    },
     /// Print a session's conversation out of the memory
     Transcript {
         /// The host's session id
@@ -268,6 +277,8 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::Verify(arguments) => verify::run(&arguments, settings, output),
         Command::Model(command) => model::run(&command, &client(), settings, output),
         Command::Spool(command) => spool::run(&command, settings, output),
+        Command::Teach(arguments) => teach::run(&arguments, settings, output),
+        Command::TeachParse { name } => teach::parse(&name, output),
         Command::Transcript { session } => transcript::run(&client(), &session, output),
         // Taken before the parser; here only so that `--help` knows of it.
         Command::Hook { .. } => Ok(ExitCode::SUCCESS),

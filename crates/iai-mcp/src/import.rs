@@ -6,6 +6,7 @@
 mod exports;
 mod files;
 mod message;
+mod notes;
 mod own;
 mod sources;
 
@@ -46,6 +47,8 @@ pub(crate) struct Tally {
     pub(crate) n_forgotten: u64,
     /// Turns with private or secret parts, which are not kept as they were said.
     pub(crate) n_cut: u64,
+    /// How many of those found are notes of another program.
+    pub(crate) n_notes: u64,
     /// Set aside or missing, each with its reason.
     pub(crate) n_problems: u64,
     pub(crate) problems: Vec<String>,
@@ -143,7 +146,10 @@ impl<'a> Sender<'a> {
             Source::Own { path } if self.work.purpose == Purpose::Store => {
                 return own::take(self.work.client, path, self.tally);
             }
-            Source::Own { .. } => return Ok(()),
+            Source::Notes { path, peer } if self.work.purpose == Purpose::Store => {
+                return notes::take(self.work, path, *peer, self.tally);
+            }
+            Source::Own { .. } | Source::Notes { .. } => return Ok(()),
         };
         if let Some(error) = failed {
             return Err(error);

@@ -128,7 +128,10 @@ pub(crate) fn taken_from(source: &Source<'_>) -> Vec<NewAttribute> {
         }
     }
     let language = language_of(source.text);
-    text::read(source.text, language, &mut harvest);
+    // A manual names everything; what people talk about must stay rare enough to be telling.
+    if source.provenance.get("taught").is_none() {
+        text::read(source.text, language, &mut harvest);
+    }
     if let Some(language) = language {
         harvest.add(AttributeRole::Lang, language);
     }

@@ -21,6 +21,7 @@ use serde::Serialize;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::projects::places_of;
+use crate::taught;
 pub use preview::{ForgetLine, ForgetPreview, ForgetSession};
 pub use replacing::{Replacement, StoredText};
 use words::ForgottenWords;
@@ -43,6 +44,8 @@ pub struct ForgetAsk {
     pub containing: Option<String>,
     /// What was said before this.
     pub before: Option<Timestamp>,
+    /// What was taught as the set of this name.
+    pub taught: Option<String>,
 }
 
 impl ForgetAsk {
@@ -58,6 +61,7 @@ impl ForgetAsk {
             && self.project.as_ref().is_none_or(is_of)
             && self.containing.as_ref().is_none_or(contains)
             && self.before.is_none_or(|before| turn.turn_at < before)
+            && self.taught.as_deref().is_none_or(|set| taught::set_of(turn) == Some(set))
     }
 }
 
@@ -306,6 +310,7 @@ impl MemoryEngine {
             places,
             containing: ask.containing.clone(),
             before: ask.before,
+            taught: ask.taught.clone(),
         })
     }
 }

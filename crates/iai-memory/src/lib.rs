@@ -31,6 +31,7 @@ mod relate;
 mod remarks;
 mod shelf;
 mod standing;
+mod taught;
 mod topology;
 #[cfg(test)]
 mod trial;
@@ -78,6 +79,7 @@ pub use recall::{
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{BesideAnswer, MemoryView, ShelfFilter};
 pub use standing::{Consent, PinAnswer};
+pub use taught::{TaughtAnswer, TaughtView};
 pub use topology::{TopicView, Topology};
 pub use trust::distrust;
 pub use verify::VectorsCompared;

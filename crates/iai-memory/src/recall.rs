@@ -41,6 +41,7 @@ pub use text::{TextAnswer, TextAsk};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::organise;
+use crate::taught;
 use crate::trust::distrust;
 use cue::Cue;
 use knobs::{Line, Manner};
@@ -150,6 +151,10 @@ pub struct Hit {
     pub project: Option<String>,
     /// What kind of memory it is.
     pub tier: &'static str,
+    /// Where it was taught from, when nobody said it: a file and its part, or another program's
+    /// notes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taught: Option<String>,
     /// Why its words are not to be followed, where they give orders to the assistant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<&'static str>,
@@ -383,6 +388,7 @@ fn whole_hit(memory: &Memory, score: f64, reason: String, now: Timestamp) -> Hit
         session_id: memory.session.clone(),
         project: memory.project.clone(),
         tier: memory.tier.as_str(),
+        taught: taught::source_of(&memory.provenance),
         untrusted: distrust(&memory.text),
         excerpt: None,
         relation: None,

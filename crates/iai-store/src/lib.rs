@@ -48,7 +48,8 @@ pub use record::{
     NewMemory, NewModel, NewPattern, NewRemark, NewSetAside, Part, Pattern, PatternKind,
     PatternStatus, PinReach, Pooling, Position, ProjectSeen, Receipt, ReceiptState, Remark,
     RemarkKind, Role, Selected, SessionSeen, SetAside, Settlement, Severity, StepProgress,
-    Strengthened, Summary, SummaryKind, Tier, Topic, TurnIdentity, UsedMemory, Uses, WEIGHT_MIN,
+    Strengthened, Summary, SummaryKind, TAUGHT_HOST, TaughtFile, Tier, Topic, TurnIdentity,
+    UsedMemory, Uses, WEIGHT_MIN,
 };
 pub use schema::SCHEMA_VERSION;
 pub use store::{Created, Store};

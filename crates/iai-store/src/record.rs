@@ -13,6 +13,7 @@ pub(crate) mod named;
 pub(crate) mod number;
 pub(crate) mod standing;
 pub(crate) mod step;
+mod taught;
 pub(crate) mod topic;
 
 pub use attribute::{
@@ -34,6 +35,7 @@ pub use standing::{
     Uses,
 };
 pub use step::StepProgress;
+pub use taught::{TAUGHT_HOST, TaughtFile};
 pub use topic::{
     FactKind, FactSeen, MissedCue, Neighbour, NewPattern, Pattern, PatternKind, PatternStatus,
     Summary, SummaryKind, Topic,

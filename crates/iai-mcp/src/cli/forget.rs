@@ -52,15 +52,24 @@ pub(super) fn run(
         output.show(&receipts, describe_receipts);
         return Ok(ExitCode::SUCCESS);
     }
-    let wishes = wishes_of(arguments);
-    if !arguments.yes {
-        let mut preview = client.call("forget_preview", &wishes)?;
+    forget(client, &wishes_of(arguments), arguments.yes, output)
+}
+
+/// Shows what wishes mean, or has it forgotten when that was confirmed.
+pub(super) fn forget(
+    client: &Client,
+    wishes: &Value,
+    is_confirmed: bool,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    if !is_confirmed {
+        let mut preview = client.call("forget_preview", wishes)?;
         preview.set("dry_run", true);
         output.show(&preview, describe_preview);
         return Ok(ExitCode::SUCCESS);
     }
     let working = output.working("forgetting");
-    let mut done = client.call("memory_forget", &wishes)?;
+    let mut done = client.call("memory_forget", wishes)?;
     let waiting = done.at("waiting_forgotten").clone();
     while done.at("is_finished") != true && done.at("failed").is_null() {
         let count = |name: &str| done.at(name).as_u64().unwrap_or(0);

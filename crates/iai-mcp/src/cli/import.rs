@@ -25,8 +25,8 @@ const READERS: usize = 2;
 
 #[derive(Args)]
 pub(super) struct ImportArguments {
-    /// Files or folders: transcripts, spool files, conversations.json, our exports; none means
-    /// every host found
+    /// Files or folders: transcripts, spool files, conversations.json, our exports, notes of
+    /// claude-mem, mempalace and the MCP memory server; none means every host found
     paths: Vec<PathBuf>,
     /// Only this host: claude-code, codex, gemini-cli, opencode, copilot-cli, pi or qwen-code
     #[arg(long, value_parser = parse_host)]
@@ -51,6 +51,7 @@ pub(super) fn import(
         "stored": tally.n_stored,
         "known": tally.n_known,
         "forgotten": tally.n_forgotten,
+        "notes": tally.n_notes,
         "set_aside": tally.n_problems,
         "problems": tally.problems,
     });
@@ -59,6 +60,10 @@ pub(super) fn import(
             "{} files · {} turns found · {} stored · {} already known · {} set aside",
             tally.n_files, tally.n_found, tally.n_stored, tally.n_known, tally.n_problems
         )];
+        if 0 < tally.n_notes {
+            let n = tally.n_notes;
+            lines.push(format!("{n} of them are notes of another program: `iai-mcp teach list`"));
+        }
         lines.extend(tally.problems.iter().map(|problem| format!("  {problem}")));
         lines.join("\n")
     });

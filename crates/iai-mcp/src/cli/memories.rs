@@ -209,11 +209,14 @@ fn describe_answer(answer: &Value) -> String {
 
 fn describe_hit(hit: &Value) -> String {
     let field = |name: &str| hit.at(name).as_str().unwrap_or("-");
+    let said_by = match hit.at("taught").as_str() {
+        Some(source) => format!("taught from {source}"),
+        None => field("role").to_owned(),
+    };
     let head = format!(
-        "{} · {} · {} · {} · score {}",
+        "{} · {} · {said_by} · {} · score {}",
         field("record_id"),
         field("ts"),
-        field("role"),
         field("project"),
         hit.at("score")
     );
@@ -252,6 +255,9 @@ pub(super) fn describe_line(memory: &Value) -> String {
 pub(super) fn speaker(memory: &Value) -> &str {
     if memory.at("provenance").at("subagent") == true {
         return "sub-agent";
+    }
+    if memory.at("provenance").at("taught").is_object() {
+        return "taught";
     }
     memory.at("role").as_str().unwrap_or("-")
 }

@@ -115,6 +115,14 @@ pub(crate) fn answer(
         "topics_list" => organised::topics(engine, &given),
         "export_take" => keeping::take_export(engine, &given),
         "crypto_rotate" => keeping::rotate(engine, &given, now),
+        "taught_list" => {
+            let skip = usize::try_from(given.count("skip", 0)?).unwrap_or(usize::MAX);
+            reply(engine.taught(given.optional_text("set")?.as_deref(), skip))
+        }
+        "taught_passages" => {
+            let ids = engine.taught_passages(&given.text("session")?)?;
+            Ok(json!({"count": ids.len(), "ids": ids}))
+        }
         "forget_preview" => reply(engine.forget_preview(&forgetting::ask_of(&given)?)),
         "forget_status" => forgetting::status(engine, &given),
         "forget_receipts" => forgetting::receipts(engine, &given),

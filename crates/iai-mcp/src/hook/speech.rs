@@ -76,7 +76,11 @@ fn known_about(settings: &Settings, meant: &Meant) -> Option<String> {
 fn line(hit: &Value) -> String {
     let field = |name: &str| hit.at(name).as_str().unwrap_or_default();
     let day: String = field("ts").chars().take(10).collect();
-    format!("- {day} {}: {}", field("role"), field("literal_surface"))
+    let speaker = match hit.at("taught").as_str() {
+        Some(source) => format!("taught from {source}"),
+        None => field("role").to_owned(),
+    };
+    format!("- {day} {speaker}: {}", field("literal_surface"))
 }
 
 fn project(meant: &Meant) -> String {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
+use super::notes::Peer;
 use crate::fields::Fields as _;
 use crate::host;
 
@@ -30,6 +31,8 @@ pub(crate) enum Source {
     Spool { path: PathBuf },
     /// A file that `export` made.
     Own { path: PathBuf },
+    /// Notes of another memory program.
+    Notes { path: PathBuf, peer: Peer },
 }
 
 /// What the user asked for.
@@ -46,7 +49,8 @@ impl Source {
             Self::Transcript { path, .. }
             | Self::Export { path }
             | Self::Spool { path }
-            | Self::Own { path } => path,
+            | Self::Own { path }
+            | Self::Notes { path, .. } => path,
         }
     }
 
@@ -80,7 +84,11 @@ pub(crate) fn find_sources(
             gather(path, &mut sources)?;
         } else {
             let Some(source) = recognise(path)? else {
-                bail!("{} is no transcript, export or spool file we know", path.display());
+                bail!(
+                    "{} is no transcript, export, spool file or notes we know; `iai-mcp teach` \
+                     takes any text",
+                    path.display()
+                );
             };
             sources.push(source);
         }
@@ -121,6 +129,9 @@ fn recognise(path: &Path) -> anyhow::Result<Option<Source>> {
     }
     if is_spool_file(&head) {
         return Ok(Some(Source::Spool { path: path.to_owned() }));
+    }
+    if let Some(peer) = Peer::recognise(&head) {
+        return Ok(Some(Source::Notes { path: path.to_owned(), peer }));
     }
     Ok(host::recognise(path, &head).ok().map(|_| transcript(path.to_owned())))
 }

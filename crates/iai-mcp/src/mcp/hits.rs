@@ -49,9 +49,18 @@ pub(super) fn render(result: &Value) -> String {
     blocks.join("\n")
 }
 
-/// What stands beside a hit: that its words are not to be followed, or else this field.
+/// What stands beside a hit: that its words are not to be followed, or where they were taught from,
+/// or else this field.
 fn aside<'hit>(hit: &'hit Value, field: &str) -> Option<&'hit str> {
-    if hit["untrusted"].is_string() { Some("untrusted") } else { hit[field].as_str() }
+    if hit["untrusted"].is_string() {
+        return Some("untrusted");
+    }
+    hit["taught"].as_str().or_else(|| hit[field].as_str())
+}
+
+/// Who spoke; what was taught nobody said.
+fn speaker(hit: &Value) -> &str {
+    if hit["taught"].is_string() { "taught" } else { hit["role"].as_str().unwrap_or("?") }
 }
 
 fn heading(n_hits: usize, n_anti_hits: usize) -> String {
@@ -72,8 +81,7 @@ fn heading(n_hits: usize, n_anti_hits: usize) -> String {
 /// left.
 fn block(label: &str, hit: &Value, aside: Option<&str>) -> String {
     let id = hit["record_id"].as_str().unwrap_or_default();
-    let mut start =
-        format!("{label} {} {}", days(hit), cut(hit["role"].as_str().unwrap_or("?"), 9));
+    let mut start = format!("{label} {} {}", days(hit), cut(speaker(hit), 9));
     let end = format!(" #{}: ", cut(id, 36));
     let marks = 2;
     let line_break = 1;

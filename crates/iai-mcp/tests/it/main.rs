@@ -41,6 +41,7 @@ mod setup;
 mod standing;
 #[cfg(target_os = "linux")]
 mod strangers;
+mod teach;
 mod terminal;
 mod tools;
 mod way_in;

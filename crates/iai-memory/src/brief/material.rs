@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use iai_store::{
     ExceptSessions, Memory, MemoryId, MemoryNumber, ProjectSeen, Reader, Remark, Role, SessionSeen,
-    UsedMemory, Uses,
+    TAUGHT_HOST, UsedMemory, Uses,
 };
 use jiff::Timestamp;
 
@@ -16,10 +16,11 @@ use crate::ingest::TOOL_HOST;
 use crate::organise::OWN_HOST;
 use crate::remarks::open::{OpenThread, Why, open_threads};
 use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
+use crate::taught;
 use crate::trust::distrust;
 
-/// What these hosts store is kept on purpose or made here; it is no turn of a conversation.
-const NO_CONVERSATION: &[&str] = &[TOOL_HOST, OWN_HOST];
+/// What these hosts store is kept on purpose, made here or taught; it is no turn of a conversation.
+const NO_CONVERSATION: &[&str] = &[TOOL_HOST, OWN_HOST, TAUGHT_HOST];
 /// Sessions that are looked at for what was left open.
 const SESSIONS_MAX: usize = 4;
 /// Turns that are read at either end of a session.
@@ -263,7 +264,10 @@ fn used(reader: &Reader, project: &str) -> Result<Vec<Told>> {
 pub(super) fn told(memory: &Memory, words: &str, aside: Option<&str>) -> Told {
     let is_generated = memory.provenance.get("generated").is_some();
     let generated = is_generated.then_some("generated summary");
-    let asides: Vec<&str> = generated.into_iter().chain(aside).collect();
+    let taught = taught::source_of(&memory.provenance);
+    let taught = taught.map(|source| format!("taught from {source}"));
+    let asides = generated.into_iter().chain(taught.as_deref()).chain(aside);
+    let asides: Vec<&str> = asides.collect();
     Told {
         id: memory.id,
         role: memory.role,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use iai_store::{NewEvent, PatternStatus, Severity, StepProgress};
+use iai_store::{NewEvent, PatternStatus, Role, Severity, StepProgress};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -374,7 +374,9 @@ impl MemoryEngine {
     fn learn_quiet_window(&self, now: Timestamp) -> Result<()> {
         let window = self.with_index(|index| {
             let catalogue = index.catalogue();
-            let said = catalogue.newest_first().filter_map(|number| catalogue.entry(number));
+            let known = catalogue.newest_first().filter_map(|number| catalogue.entry(number));
+            // A file that was taught says when it was written, not when somebody was there.
+            let said = known.filter(|entry| entry.role != Role::System);
             QuietWindow::learn(said.map(|entry| entry.turn_at_ms), now)
         })?;
         self.organise.state().window = window;

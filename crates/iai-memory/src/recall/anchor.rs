@@ -1,7 +1,7 @@
 //! "Before the release", "after the migration": something that happened stands for a time, when it
 //! is clear which memory speaks of it.
 
-use iai_store::{LexicalQuery, Scope};
+use iai_store::{LexicalQuery, Role, Scope};
 use jiff::{SignedDuration, Timestamp};
 
 use super::when::{Days, anchor_in};
@@ -28,6 +28,8 @@ impl MemoryEngine {
         let query = LexicalQuery { words, phrases: Vec::new() };
         let scope = Scope {
             project: project.map(str::to_owned),
+            // Documents and summaries speak of it at any time.
+            roles: vec![Role::User, Role::Assistant],
             said_ms: Some((0, asked_at.as_millisecond())),
             ..Scope::default()
         };

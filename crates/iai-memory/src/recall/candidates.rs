@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use iai_store::{
-    Catalogue, DenseHit, LexicalQuery, Limits, MemoryNumber, Question, Reader, Role, Scope, Tier,
-    contains_phrase,
+    Catalogue, CatalogueEntry, DenseHit, LexicalQuery, Limits, MemoryNumber, Question, Reader,
+    Role, Scope, Tier, contains_phrase,
 };
 use jiff::Timestamp;
 
@@ -242,7 +242,7 @@ impl Lanes<'_> {
                 scene: 0.0,
                 coverage: 0.0,
                 cosine: None,
-                is_summary: (entry.role, entry.tier) == (Role::System, Tier::Semantic),
+                is_summary: is_summary(&entry),
                 has_phrase: false,
                 session: entry.session,
                 is_from_here: self.here.is_some() && self.catalogue.project(*number) == self.here,
@@ -286,6 +286,11 @@ impl Lanes<'_> {
             evidence.coverage = coverage;
         }
     }
+}
+
+/// Tells what this program wrote from what was taught: only the latter has a place in a text.
+fn is_summary(entry: &CatalogueEntry) -> bool {
+    (entry.role, entry.tier) == (Role::System, Tier::Semantic) && entry.turn_index.is_none()
 }
 
 /// Returns the deviation of the cosines, given that of what the signs tell of them. For vectors of

@@ -18,3 +18,4 @@ mod knobs;
 mod meaning;
 mod recall;
 mod relate;
+mod taught;

@@ -27,6 +27,10 @@ impl Reader {
             let places: Vec<String> = places.iter().map(u32::to_string).collect();
             clause.sql.push_str(&format!(" AND m.place IN ({})", places.join(", ")));
         }
+        if let Some(set) = &selection.taught {
+            clause.sql.push_str(OF_SET);
+            clause.values.push(set.clone().into());
+        }
         let sought = selection.containing.as_deref().map(str::to_lowercase);
         let ids: Option<BTreeSet<MemoryId>> =
             selection.ids.as_ref().map(|ids| ids.iter().copied().collect());
@@ -58,12 +62,12 @@ impl Reader {
     }
 
     /// Returns when the memory with the highest number was stored; what this program wrote itself
-    /// aside.
+    /// and what was taught aside.
     pub fn last_stored_at(&self) -> Result<Option<jiff::Timestamp>> {
         self.run("looking for the latest capture", |c| {
             c.prepare_cached(
                 "SELECT m.stored_at_ms FROM memory m JOIN session s ON s.number = m.session
-                  WHERE s.host <> 'iai-mcp' ORDER BY m.number DESC LIMIT 1",
+                  WHERE s.host NOT IN ('iai-mcp', 'taught') ORDER BY m.number DESC LIMIT 1",
             )?
             .query_row([], |row| row.get::<_, Millis>(0).map(|at| at.0))
             .optional()
@@ -290,6 +294,10 @@ fn receipt_of(row: &Row<'_>) -> rusqlite::Result<ForgetReceipt> {
     })
 }
 
+/// What was taught as one set; the session comes first, so that no other provenance is read.
+const OF_SET: &str = "
+    AND m.session IN (SELECT number FROM session WHERE host = 'taught')
+    AND json_extract(m.provenance, '$.taught.set') = ?";
 const RECEIPTS: &str = "
     SELECT number, asked_at_ms, finished_at_ms, selection, reason, n_memories, digest
       FROM forget_receipt";

@@ -195,7 +195,7 @@ impl Reader {
     }
 
     /// Returns the session of a project that was spoken in last, leaving one aside. What this
-    /// program wrote itself (host `iai-mcp`) was not spoken.
+    /// program wrote itself (host `iai-mcp`) and what was taught were not spoken.
     pub fn latest_session(
         &self,
         project: &str,
@@ -206,7 +206,7 @@ impl Reader {
                 "SELECT s.name FROM place p
                    JOIN memory m ON m.place = p.number
                    JOIN session s ON s.number = m.session
-                  WHERE p.project = ?1 AND s.name IS NOT ?2 AND s.host <> 'iai-mcp'
+                  WHERE p.project = ?1 AND s.name IS NOT ?2 AND s.host NOT IN ('iai-mcp', 'taught')
                   ORDER BY m.turn_at_ms DESC, m.uuid LIMIT 1",
             )?
             .query_row(params![project, except_session], |row| row.get(0))

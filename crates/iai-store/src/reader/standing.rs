@@ -127,8 +127,9 @@ impl Reader {
     pub fn recent_projects(&self, limit: usize) -> Result<Vec<ProjectSeen>> {
         self.run("reading the latest projects", |c| {
             c.prepare_cached(
-                "SELECT p.project, max((SELECT max(turn_at_ms) FROM memory
-                                         WHERE place = p.number)) AS last_ms
+                "SELECT p.project, max((SELECT turn_at_ms FROM memory
+                                         WHERE place = p.number AND role <> 'system'
+                                         ORDER BY turn_at_ms DESC LIMIT 1)) AS last_ms
                    FROM (SELECT * FROM place WHERE project IS NOT NULL
                           ORDER BY number DESC LIMIT ?1) p
                   GROUP BY p.project HAVING last_ms IS NOT NULL

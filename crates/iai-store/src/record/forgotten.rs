@@ -13,7 +13,8 @@ named! {
         Asked = "asked",
         /// It held a secret; the same words without it were stored in its place.
         Secret = "secret",
-        /// It was stored to be forgotten, by a check; no receipt of it is kept.
+        /// It may come back: what a check stored to forget it, or a passage its file has no more.
+        /// No receipt of it is kept.
         Check = "check",
     }
 }
@@ -31,6 +32,8 @@ pub struct ForgetSelection {
     pub containing: Option<String>,
     /// Said before this.
     pub before: Option<Timestamp>,
+    /// Taught as the set of this name.
+    pub taught: Option<String>,
 }
 
 impl ForgetSelection {
@@ -42,6 +45,7 @@ impl ForgetSelection {
             (self.places.is_some(), "project"),
             (self.containing.is_some(), "match"),
             (self.before.is_some(), "before"),
+            (self.taught.is_some(), "taught"),
         ];
         let given = kinds.iter().filter(|(is_given, _)| *is_given).map(|(_, kind)| *kind);
         given.collect::<Vec<_>>().join("+")

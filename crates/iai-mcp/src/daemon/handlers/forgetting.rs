@@ -27,6 +27,7 @@ pub(super) fn ask_of(given: &Parameters<'_>) -> Result<ForgetAsk, Failure> {
         project: given.optional_text("project")?,
         containing: given.optional_text("match")?,
         before: given.optional_time("before")?,
+        taught: given.optional_text("taught")?,
     })
 }
 
