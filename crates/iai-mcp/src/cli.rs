@@ -2,6 +2,7 @@
 
 mod backup;
 mod bench;
+mod brain;
 mod capture_hooks;
 mod capture_transcript;
 mod crypto;
@@ -63,6 +64,8 @@ enum Command {
     },
     /// List the newest memories
     List(memories::ListArguments),
+    /// Open a page on this machine that shows what is remembered
+    Brain(brain::BrainArguments),
     /// Keep a memory in sight: sessions begin with it
     Pin(pins::PinArguments),
     /// Let a pinned memory go out of sight; it stays stored
@@ -208,6 +211,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::Show { id } => memories::show(&client(), &id, output),
         Command::List(arguments) => memories::list(&client(), &arguments, output),
         Command::BankRecall(arguments) => memories::bank_recall(&client(), &arguments, output),
+        Command::Brain(arguments) => brain::run(client(), &arguments, settings, output),
         Command::Pin(arguments) => pins::pin(&client(), &arguments, output),
         Command::Unpin { id } => pins::unpin(&client(), &id, output),
         Command::Forget(arguments) => forget::run(&client(), &arguments, output),

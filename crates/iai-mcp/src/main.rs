@@ -17,6 +17,7 @@ mod log;
 mod mcp;
 mod model;
 mod settings;
+mod web;
 
 use std::process::ExitCode;
 

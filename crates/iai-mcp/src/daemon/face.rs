@@ -24,6 +24,8 @@ pub(super) struct Face {
     foreign: AtomicU64,
     /// Turns waiting in the spool.
     pending: AtomicU64,
+    /// Tokens that answers handed to assistants since the start.
+    tokens_served: AtomicU64,
     /// Known once the store is open.
     models: OnceLock<Arc<Models>>,
     /// Known once the store is open.
@@ -69,6 +71,7 @@ impl Face {
             set_aside: AtomicU64::new(0),
             foreign: AtomicU64::new(0),
             pending: AtomicU64::new(0),
+            tokens_served: AtomicU64::new(0),
             models: OnceLock::new(),
             engine: OnceLock::new(),
             rss_when_ready: OnceLock::new(),
@@ -104,6 +107,11 @@ impl Face {
     pub(super) fn add(&self, n_stored: u64, n_set_aside: u64) {
         self.set_aside.fetch_add(n_set_aside, Ordering::Relaxed);
         self.stored.fetch_add(n_stored, Ordering::Release);
+    }
+
+    /// Counts what an answer handed to an assistant.
+    pub(super) fn add_tokens(&self, n_tokens: u64) {
+        self.tokens_served.fetch_add(n_tokens, Ordering::Relaxed);
     }
 
     /// Shows what waits while a pass is under way.
@@ -201,6 +209,7 @@ impl Face {
             "failed": failed,
             "oldest_pending_at": oldest.map(|at| at.to_string()),
             "last_session": changing.session,
+            "tokens_served": self.tokens_served.load(Ordering::Relaxed),
             "model": self.models.get().map(|models| models.show()),
             "embedding_model": self.models.get().and_then(|models| models.serving()),
             "embedding_pending": self.models.get().map_or(1, |models| models.n_pending()),

@@ -16,5 +16,6 @@ mod events;
 mod ingest;
 mod knobs;
 mod meaning;
+mod picture;
 mod recall;
 mod relate;

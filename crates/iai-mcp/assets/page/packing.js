@@ -1,0 +1,72 @@
+// Places circles beside each other without an overlap. The same circles always lie the same way.
+
+const GAP = 0.06;
+const TURN = Math.PI * (3 - Math.sqrt(5));
+
+/** Gives every circle `{r}` an `x` and a `y` around 0 and returns the radius of all. */
+export function pack(circles) {
+  const placed = [];
+  const largestFirst = [...circles].sort((a, b) => b.r - a.r || (a.key < b.key ? -1 : 1));
+  for (const circle of largestFirst) {
+    place(circle, placed);
+    placed.push(circle);
+  }
+  return Math.max(0, ...placed.map((circle) => Math.hypot(circle.x, circle.y) + circle.r));
+}
+
+/** Puts a circle at the free place nearest to the middle, touching two others where it can. */
+function place(circle, placed) {
+  if (!placed.length) return Object.assign(circle, { x: 0, y: 0 });
+  let best = null;
+  const offer = (x, y) => {
+    const far = x * x + y * y;
+    if ((!best || far < best.far) && isFree(x, y, circle.r, placed)) best = { x, y, far };
+  };
+  const near = placed.slice(-40);
+  for (const one of near) {
+    for (const other of near) if (one !== other) touching(one, other, circle.r).forEach(([x, y]) => offer(x, y));
+    for (let step = 0; step < 12; step += 1) {
+      const far = one.r + circle.r * (1 + GAP) + one.r * GAP;
+      offer(one.x + far * Math.cos(step * Math.PI / 6), one.y + far * Math.sin(step * Math.PI / 6));
+    }
+  }
+  Object.assign(circle, best ? { x: best.x, y: best.y } : outside(circle, placed));
+}
+
+/** Returns the two places at which a circle of radius `r` touches both others. */
+function touching(one, other, r) {
+  const gap = GAP * Math.min(r, one.r, other.r);
+  const [a, b] = [one.r + r + gap, other.r + r + gap];
+  const [dx, dy] = [other.x - one.x, other.y - one.y];
+  const far = Math.hypot(dx, dy);
+  if (far > a + b || far === 0) return [];
+  const along = (a * a - b * b + far * far) / (2 * far);
+  const across = Math.sqrt(Math.max(0, a * a - along * along));
+  const [mx, my] = [one.x + (along * dx) / far, one.y + (along * dy) / far];
+  return [
+    [mx + (across * dy) / far, my - (across * dx) / far],
+    [mx - (across * dy) / far, my + (across * dx) / far],
+  ];
+}
+
+function isFree(x, y, r, placed) {
+  for (const other of placed) {
+    const needed = r + other.r;
+    const [dx, dy] = [x - other.x, y - other.y];
+    if (dx * dx + dy * dy < needed * needed * 0.9999) return false;
+  }
+  return true;
+}
+
+function outside(circle, placed) {
+  const edge = Math.max(...placed.map((other) => Math.hypot(other.x, other.y) + other.r));
+  const angle = placed.length * TURN;
+  const far = edge + circle.r * (1 + GAP);
+  return { x: far * Math.cos(angle), y: far * Math.sin(angle) };
+}
+
+/** Returns where member number `n` of `total` lies in a circle of radius 1: like seeds in a flower. */
+export function seed(n, total) {
+  const far = Math.sqrt((n + 0.5) / Math.max(total, 1)) * 0.9;
+  return [far * Math.cos(n * TURN), far * Math.sin(n * TURN)];
+}
