@@ -11,6 +11,7 @@ mod figures;
 mod fuzz;
 mod line;
 mod mcp;
+mod page;
 mod process;
 mod procfs;
 mod product;
@@ -38,6 +39,7 @@ usage: cargo xtask <task>
   faults [--seed N]                   lets system calls fail under the daemon and the hook (strace)
   soak [--minutes N] [--clients N]    a crowd of good and bad clients; memory, descriptors, latency
   fuzz [--runs N] [--seed N]          damaged input for every parser, for longer than a test does
+  page [--memories N] [--release]     the page in headless Chromium (fetches its driver from npm)
   bench hook|mcp [--runs N]           figures of the release binary; asserts nothing
   bench footprint|import
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
@@ -98,6 +100,10 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
             let fuzz = fuzz::Fuzz::parse(flags).ok_or(Failure::Usage)?;
             Ok(fuzz::run(fuzz)?)
         }
+        ["page", flags @ ..] => {
+            let page = page::Page::parse(flags).ok_or(Failure::Usage)?;
+            Ok(page::run(page)?)
+        }
         ["bench", what @ ..] => {
             let bench = bench::Bench::parse(what).ok_or(Failure::Usage)?;
             Ok(bench::run(bench)?)
@@ -126,6 +132,7 @@ mod tests {
             &["crash", "--kill", "3"],
             &["faults", "3"],
             &["soak", "--minutes", "0"],
+            &["page", "--memories"],
             &["bench", "hook", "--runs"],
             &["bench", "hook", "--runs", "0"],
         ];

@@ -137,3 +137,30 @@ async fn asked_to_stop() -> anyhow::Result<()> {
 async fn unused(asked: &Notify, idle: Duration) {
     while tokio::time::timeout(idle, asked.notified()).await.is_ok() {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_nobody_asks_for_anything_ends_and_a_request_prolongs_it() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let asked = Notify::new();
+            asked.notify_one();
+            // The request that came is used up first, then nobody comes.
+            unused(&asked, Duration::from_millis(1)).await;
+            let took_back = tokio::time::timeout(Duration::ZERO, asked.notified()).await;
+            assert!(took_back.is_err());
+        });
+    }
+
+    #[test]
+    fn the_page_listens_on_the_loopback_address_only() {
+        let page = Page::bind(0).unwrap();
+        let address = page.listener.local_addr().unwrap();
+        assert!(address.ip().is_loopback());
+        assert!(page.address().starts_with(&format!("http://127.0.0.1:{}/", page.port())));
+        assert!(Page::bind(page.port()).is_err());
+    }
+}

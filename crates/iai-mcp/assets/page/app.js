@@ -34,6 +34,13 @@ const go = {
   back: () => (history.length > 1 ? history.back() : go.to(FIRST)),
 };
 
+/** Out of what was opened; a screen of the bar is nothing one came into. */
+function leave() {
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+  const isInBar = SCREENS.some((one) => one.isInBar && one.name === path);
+  if (!isInBar || (path === "map" && query)) go.back();
+}
+
 async function follow() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [name, ...rest] = path.split("/").map(decodeURIComponent);
@@ -81,7 +88,7 @@ function makeBar() {
 
 function makeKeys() {
   const keys = {
-    "/": toSearch, "?": showHelp, d: turnTheme, back: () => go.back(),
+    "/": toSearch, "?": showHelp, d: turnTheme, back: leave,
     get p() { return own.p; }, get c() { return own.c; }, get f() { return own.f; },
     get b() { return own.b; }, get n() { return own.n; },
   };

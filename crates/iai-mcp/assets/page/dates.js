@@ -8,21 +8,20 @@ export function longDay(ts) {
   return new Date(ts).toLocaleDateString(undefined, options);
 }
 
-/** A day and a time, always as wide. */
+/** A day and a time, always as wide and in an order that sorts: `2026-11-15 09:30`. */
 export function moment(ts) {
-  const options = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" };
-  return new Date(ts).toLocaleString(undefined, options);
+  return `${dayKey(ts)} ${clock(ts)}`;
 }
 
 /** The time of a day. */
 export function clock(ts) {
-  return new Date(ts).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  const date = new Date(ts);
+  return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
 /** The reader's day as `2026-11-15`. */
 export function dayKey(ts) {
   const date = new Date(ts);
-  const two = (n) => String(n).padStart(2, "0");
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
@@ -61,6 +60,10 @@ export function lasted(from, to) {
 /** How far the reader's days begin before those of UTC, in minutes. */
 export function utcOffsetMinutes() {
   return -new Date().getTimezoneOffset();
+}
+
+function two(n) {
+  return String(n).padStart(2, "0");
 }
 
 function startOfDay(ts) {

@@ -1,5 +1,7 @@
 // Makes elements. What somebody said goes into a page as text only, never as markup.
 
+import { dayKey } from "./dates.js";
+
 /** Makes an element: `h("a.item", {href: "#/"}, "text", child, null)`. */
 export function h(tag, properties, ...children) {
   const [name, ...classes] = tag.split(".");
@@ -73,13 +75,9 @@ export function glimpse(memory, before) {
   return h("a.glimpse", { href: `#/memory/${memory.record_id}`, "data-item": "" },
     before ? h("span.glimpse-why", {}, before) : null,
     h("span.glimpse-words", {}, memory.first_words || "(no words)"),
-    h("span.glimpse-meta", {}, speaker(memory.role), h("time", { datetime: memory.ts }, day(memory.ts)),
+    h("span.glimpse-meta", {}, speaker(memory.role), h("time", { datetime: memory.ts }, dayKey(memory.ts)),
       memory.project ? h("span", {}, shortProject(memory.project)) : null,
       memory.valid_to ? h("span.tag.old", {}, "replaced") : null));
-}
-
-function day(ts) {
-  return new Date(ts).toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" });
 }
 
 /** What stands where something is on its way. */

@@ -283,7 +283,6 @@ class Picture {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     const at = (x, y) => [(x - look.x) * look.scale + width / 2, (y - look.y) * look.scale + height / 2];
-    for (const group of this.chart.groups) this.paintGroup(group, at);
     const labels = [];
     for (const topic of this.chart.topics) {
       const [px, py] = at(topic.x, topic.y);
@@ -292,6 +291,7 @@ class Picture {
       this.paintTopic(topic, px, py, r);
       if (r > LABEL_PX && r < Math.min(width, height)) labels.push([topic, px, py, r]);
     }
+    for (const group of this.chart.groups) this.paintGroup(group, at);
     for (const label of labels) this.paintLabel(...label);
   }
 
@@ -306,10 +306,14 @@ class Picture {
     context.arc(px, py, r, 0, Math.PI * 2);
     context.stroke();
     if (r < 90 || !group.key || r > 3 * Math.max(this.width, this.height)) return;
-    context.fillStyle = colours.muted;
     context.font = `600 12px ${colours.font}`;
     context.textAlign = "center";
-    context.fillText(shortProject(group.key), px, py - r - 6);
+    context.lineWidth = 5;
+    context.lineJoin = "round";
+    context.strokeStyle = colours.paper;
+    context.strokeText(shortProject(group.key), px, py - r + 4);
+    context.fillStyle = colours.muted;
+    context.fillText(shortProject(group.key), px, py - r + 4);
   }
 
   paintTopic(topic, px, py, r) {

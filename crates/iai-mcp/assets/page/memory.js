@@ -16,7 +16,7 @@ const KINDS = {
   schema_instance_of: "A case of",
 };
 const FROM = { consolidated_from: "Quoted by", schema_instance_of: "Has the case" };
-const PROVENANCE = { git_branch: "Branch", branch: "Branch", model: "Model", tools: "Tools", files: "Files", version: "Host version" };
+const PROVENANCE = { git_branch: "Branch", branch: "Branch", model: "Model", tools: "Tools", files: "Files", host_version: "Host version", generated: "Made by iai-mcp", of: "Of", n_members: "Out of" };
 
 export async function show(view, { path, signal, go, acts }) {
   view.append(waiting("Reading …"));

@@ -3,15 +3,32 @@
 const GAP = 0.06;
 const TURN = Math.PI * (3 - Math.sqrt(5));
 
-/** Gives every circle `{r}` an `x` and a `y` around 0 and returns the radius of all. */
+/** Gives every circle `{r}` an `x` and a `y` so that the middle of all is 0; returns their radius. */
 export function pack(circles) {
+  if (!circles.length) return 0;
   const placed = [];
   const largestFirst = [...circles].sort((a, b) => b.r - a.r || (a.key < b.key ? -1 : 1));
   for (const circle of largestFirst) {
     place(circle, placed);
     placed.push(circle);
   }
-  return Math.max(0, ...placed.map((circle) => Math.hypot(circle.x, circle.y) + circle.r));
+  return centre(placed);
+}
+
+/** Moves all circles so that the smallest circle around them, nearly, is around 0. */
+function centre(placed) {
+  const middle = { x: 0, y: 0 };
+  const far = (circle) => Math.hypot(circle.x - middle.x, circle.y - middle.y) + circle.r;
+  const furthest = () => placed.reduce((most, circle) => (far(circle) > far(most) ? circle : most), placed[0]);
+  // Steps towards whatever sticks out most, each smaller than the one before.
+  for (let step = far(furthest()) / 2; step > far(furthest()) / 1000; step *= 0.94) {
+    const out = furthest();
+    const away = Math.hypot(out.x - middle.x, out.y - middle.y) || 1;
+    middle.x += ((out.x - middle.x) / away) * step;
+    middle.y += ((out.y - middle.y) / away) * step;
+  }
+  for (const circle of placed) Object.assign(circle, { x: circle.x - middle.x, y: circle.y - middle.y });
+  return Math.max(...placed.map((circle) => Math.hypot(circle.x, circle.y) + circle.r));
 }
 
 /** Puts a circle at the free place nearest to the middle, touching two others where it can. */

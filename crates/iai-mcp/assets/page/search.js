@@ -16,7 +16,7 @@ export async function show(view, { query, signal, go }) {
   const project = query.get("project") ?? "";
   const field = h("input", {
     type: "search", id: "cue", value: cue, autocomplete: "off", spellcheck: "false",
-    placeholder: "What do you want to remember?", enterkeyhint: "search",
+    placeholder: "Ask your memory", enterkeyhint: "search",
   });
   const choice = h("select", { id: "project", "aria-label": "Project" }, h("option", { value: "" }, "All projects"));
   const results = h("div.results", {});

@@ -34,21 +34,26 @@ export async function show(view, { path, query, signal, go }) {
     later.hidden = end >= n;
   };
   set();
+  /** Reads turns; one answer may have no room for all of them. */
+  const between = async (from, to) => {
+    const read = [];
+    while (from + read.length < to) {
+      const { turns: more } = await part({ skip: from + read.length }, to - from - read.length);
+      if (!more.length) break;
+      read.push(...more);
+    }
+    return read;
+  };
   earlier.addEventListener("click", async () => {
     const from = Math.max(0, first - PAGE);
-    const more = await part({ skip: from }, first - from);
-    list.prepend(...turns(more.turns, null));
-    // A long text may have left no room for the others.
-    first = from + more.turns.length < first ? first : from;
-    if (first !== from) list.replaceChildren(...turns(more.turns, null));
+    list.prepend(...turns(await between(from, first), null));
     first = from;
-    end = Math.max(end, from + more.turns.length);
     set();
   });
   later.addEventListener("click", async () => {
-    const more = await part({ skip: end });
-    list.append(...turns(more.turns, null));
-    end += Math.max(1, more.turns.length);
+    const to = Math.min(n, end + PAGE);
+    list.append(...turns(await between(end, to), null));
+    end = to;
     set();
   });
   list.querySelector(".turn.meant")?.scrollIntoView({ block: "center" });

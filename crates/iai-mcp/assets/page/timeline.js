@@ -15,7 +15,7 @@ export async function show(view, { query, signal, go }) {
   const until = query.get("until") ?? "";
   const choice = h("select", { id: "project" }, h("option", { value: "" }, "All projects"));
   const day = h("input", { type: "date", id: "until", value: until });
-  const year = h("div.year", {});
+  const year = h("div.year", { role: "img", tabindex: "0", "aria-label": "The last year, day by day; the field “Up to” goes to a day" });
   const list = h("div.days", {});
   const more = h("button", { type: "button", hidden: true }, "Earlier");
   const total = h("p.count", { role: "status" });
@@ -38,7 +38,13 @@ export async function show(view, { query, signal, go }) {
     choice.append(h("option", { value: line.project }, `${shortProject(line.project)} (${line.n_sessions})`));
   }
   choice.value = project;
-  year.replaceChildren(...strip(first.days ?? [], project));
+  year.replaceChildren(...strip(first.days ?? []));
+  year.addEventListener("click", (event) => {
+    if (!event.target.dataset.day) return;
+    day.value = event.target.dataset.day;
+    wish();
+  });
+  year.scrollLeft = year.scrollWidth;
   total.textContent = `${counted(first.total, "session")}${project ? ` of ${shortProject(project)}` : ""}`;
   list.replaceChildren();
   let last = "";
@@ -100,7 +106,7 @@ export function sessionItem(line, isDated) {
 
 /** A year of days, darker where more was said. For the mouse and the eye; the date field beside it
  *  does the same for the keyboard. */
-function strip(days, project) {
+function strip(days) {
   if (!days.length) return [];
   const counts = new Map(days.map((day) => [day.day, day]));
   const most = Math.max(...days.map((day) => day.n_memories));
@@ -113,11 +119,10 @@ function strip(days, project) {
     const key = dayKey(at);
     const told = counts.get(key);
     const level = told ? Math.max(1, Math.ceil(4 * Math.sqrt(told.n_memories / most))) : 0;
-    const asked = new URLSearchParams({ ...(project ? { project } : {}), until: key });
     const name = told ? `${key}: ${number(told.n_sessions)} sessions, ${number(told.n_memories)} turns` : key;
     cells.push(told
-      ? h(`a.cell.level${level}`, { href: `#/timeline?${asked}`, title: name, tabindex: "-1" })
+      ? h(`span.cell.level${level}`, { "data-day": key, title: name })
       : h("span.cell", {}));
   }
-  return [h("div.cells", { "aria-hidden": "true" }, cells)];
+  return [h("div.cells", {}, cells)];
 }

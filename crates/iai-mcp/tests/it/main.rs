@@ -31,6 +31,7 @@ mod life;
 mod load;
 mod looking;
 mod models;
+mod page;
 mod protocol;
 mod reflection;
 mod secrecy;
