@@ -1,6 +1,6 @@
 // Clicks through every screen of the page in headless Chromium, wide and narrow, light and dark,
 // once by the keyboard alone. Run by `cargo xtask page`, in the environment of a throw-away home:
-//   node drive.mjs BINARY BROWSER N_MEMORIES
+//   node drive.mjs BINARY BROWSER N_MEMORIES [VISIT…]
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -11,11 +11,19 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
-const [binary, browserName, nMemories] = process.argv.slice(2);
-const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const [binary, browserName, nMemories, ...only] = process.argv.slice(2);
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve("axe-core/axe.min.js"),
+  "utf8",
+);
 const FLAGS = [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
 ];
 const WIDE = { width: 1440, height: 900 };
 const NARROW = { width: 360, height: 740 };
@@ -31,9 +39,12 @@ function run(...words) {
 
 /** Starts the page's program and returns its address, which is good once. */
 async function brain() {
-  const child = spawn(binary, ["--json", "brain", "--no-open"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(binary, ["--json", "brain", "--no-open"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   started.push(child);
-  for await (const line of createInterface({ input: child.stdout })) return { child, url: JSON.parse(line).url };
+  for await (const line of createInterface({ input: child.stdout }))
+    return { child, url: JSON.parse(line).url };
   throw new Error("`iai-mcp brain` ended without an address");
 }
 
@@ -41,20 +52,35 @@ async function brain() {
 class Visit {
   static async open(browser, name, options) {
     const { child, url } = await brain();
-    const context = await browser.newContext({ viewport: WIDE, reducedMotion: "reduce", ...options });
+    const context = await browser.newContext({
+      viewport: WIDE,
+      reducedMotion: "reduce",
+      ...options,
+    });
     const page = await context.newPage();
-    const visit = Object.assign(new Visit(), { name, child, context, page, faults: [], origin: new URL(url).origin });
+    const visit = Object.assign(new Visit(), {
+      name,
+      child,
+      context,
+      page,
+      faults: [],
+      origin: new URL(url).origin,
+    });
     page.setDefaultTimeout(PATIENCE_MS);
     await page.addInitScript(() => {
       window.violations = [];
-      addEventListener("securitypolicyviolation", (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+      addEventListener("securitypolicyviolation", (event) =>
+        window.violations.push(`${event.violatedDirective} ${event.blockedURI}`),
+      );
     });
     page.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") visit.faults.push(`console: ${message.text()}`);
+      if (message.type() === "error" || message.type() === "warning")
+        visit.faults.push(`console: ${message.text()}`);
     });
     page.on("pageerror", (error) => visit.faults.push(`error: ${error.message}`));
     page.on("request", (request) => {
-      if (!request.url().startsWith(`${visit.origin}/`) && !request.url().startsWith("data:")) visit.faults.push(`request: ${request.url()}`);
+      if (!request.url().startsWith(`${visit.origin}/`) && !request.url().startsWith("data:"))
+        visit.faults.push(`request: ${request.url()}`);
     });
     await page.goto(url);
     await visit.ready();
@@ -67,8 +93,13 @@ class Visit {
   }
 
   async go(hash) {
-    await this.page.evaluate((wanted) => { location.hash = wanted; }, hash);
-    await this.page.waitForFunction((wanted) => location.hash === wanted && document.querySelector("main [data-ready]"), hash);
+    await this.page.evaluate((wanted) => {
+      location.hash = wanted;
+    }, hash);
+    await this.page.waitForFunction(
+      (wanted) => location.hash === wanted && document.querySelector("main [data-ready]"),
+      hash,
+    );
     await this.ready();
   }
 
@@ -79,9 +110,14 @@ class Visit {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     if (wide > 0) this.faults.push(`${screen}: ${wide} px wider than the window`);
     await page.evaluate(axeSource);
-    const report = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+    const report = await page.evaluate(() =>
+      window.axe.run(document, { resultTypes: ["violations"] }),
+    );
     for (const fault of report.violations) {
-      const where = fault.nodes.slice(0, 3).map((node) => `${node.target.join(" ")} (${node.any[0]?.message ?? ""})`).join("; ");
+      const where = fault.nodes
+        .slice(0, 3)
+        .map((node) => `${node.target.join(" ")} (${node.any[0]?.message ?? ""})`)
+        .join("; ");
       const line = `${screen}: ${fault.impact} ${fault.id}: ${where}`;
       if (fault.impact === "serious" || fault.impact === "critical") this.faults.push(line);
       else console.log(`  minor, ${this.name}: ${line}`);
@@ -89,7 +125,9 @@ class Visit {
   }
 
   async end() {
-    this.faults.push(...(await this.page.evaluate(() => window.violations)).map((what) => `CSP: ${what}`));
+    this.faults.push(
+      ...(await this.page.evaluate(() => window.violations)).map((what) => `CSP: ${what}`),
+    );
     await this.context.close();
     this.child.kill("SIGTERM");
     assert.deepEqual(this.faults, [], this.name);
@@ -147,7 +185,10 @@ async function deeds(visit) {
   await page.getByRole("button", { name: "Pin" }).click();
   await page.getByRole("button", { name: "Unpin" }).waitFor();
   await page.getByRole("button", { name: "Correct" }).click();
-  await page.fill("#correction", "The moisture sensor of the tomato bed was exchanged; <b>wet</b> soil reads 71 percent.");
+  await page.fill(
+    "#correction",
+    "The moisture sensor of the tomato bed was exchanged; <b>wet</b> soil reads 71 percent.",
+  );
   await visit.look("correct");
   await page.getByRole("button", { name: "Keep the correction" }).click();
   await page.waitForSelector(".replaces");
@@ -165,7 +206,9 @@ async function deeds(visit) {
   await visit.look("forget");
   await page.getByRole("button", { name: /^Forget 1 memory for good/ }).click();
   await page.waitForSelector(".toast.shown");
-  await page.waitForFunction(() => document.querySelector(".toast").textContent.startsWith("Forgotten"));
+  await page.waitForFunction(() =>
+    document.querySelector(".toast").textContent.startsWith("Forgotten"),
+  );
   await find(visit, "moisture sensor exchanged wet soil");
   const hits = await page.locator(".hit-words").allInnerTexts();
   assert.ok(!hits.some((hit) => hit.includes("71 percent")), "what was forgotten is found");
@@ -177,14 +220,18 @@ async function deeds(visit) {
 /** The same with no mouse. */
 async function keys(visit) {
   const { page } = visit;
-  const press = (...all) => all.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
+  const press = (...all) =>
+    all.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
   await press("Escape", "2");
   await page.waitForSelector(".day .session");
   await press("j", "j", "k", "Enter");
   await page.waitForSelector(".turn");
   await press("j", "Enter");
   await page.waitForSelector("article.words");
+  const before = page.url();
   await press("n");
+  await page.waitForFunction((url) => location.href !== url, before);
+  await visit.ready();
   await press("p");
   await page.getByRole("button", { name: "Unpin" }).waitFor();
   await press("p");
@@ -216,7 +263,9 @@ async function keys(visit) {
   await visit.look("help");
   await press("Escape");
   await press("d");
-  assert.ok(["dark", "light"].includes(await page.evaluate(() => document.documentElement.dataset.theme)));
+  assert.ok(
+    ["dark", "light"].includes(await page.evaluate(() => document.documentElement.dataset.theme)),
+  );
 }
 
 /** Without a daemon the page says so, reads, refuses to write, and recovers by itself. */
@@ -229,7 +278,9 @@ async function outage(visit) {
   await page.waitForSelector(".notice:not([hidden])");
   await visit.look("no-daemon");
   await page.getByRole("button", { name: "Pin" }).click();
-  await page.waitForFunction(() => document.querySelector(".toast.shown")?.textContent.includes("daemon is not running"));
+  await page.waitForFunction(() =>
+    document.querySelector(".toast.shown")?.textContent.includes("daemon is not running"),
+  );
   await visit.go("#/health");
   await page.getByText("Not running").waitFor();
   await visit.look("health-no-daemon");
@@ -242,13 +293,22 @@ async function outage(visit) {
 async function ended(visit) {
   visit.child.kill("SIGTERM");
   await new Promise((done) => visit.child.once("exit", done));
-  await visit.page.evaluate(() => { location.hash = "#/timeline"; });
-  await visit.page.waitForFunction(() => document.querySelector(".notice")?.textContent.includes("has ended"));
+  await visit.page.evaluate(() => {
+    location.hash = "#/timeline";
+  });
+  await visit.page.waitForFunction(() =>
+    document.querySelector(".notice")?.textContent.includes("has ended"),
+  );
   visit.faults = visit.faults.filter((fault) => !fault.includes("ERR_CONNECTION_REFUSED"));
 }
 
 const profile = mkdtempSync(join(tmpdir(), "iai-page-"));
-const browser = await chromium.launch({ executablePath: pathOf(browserName), args: FLAGS, headless: true, env: { ...process.env, HOME: profile } });
+const browser = await chromium.launch({
+  executablePath: pathOf(browserName),
+  args: FLAGS,
+  headless: true,
+  env: { ...process.env, HOME: profile },
+});
 try {
   console.log(`The page in ${browserName} ${browser.version()}, ${nMemories} memories:`);
   for (const [name, options, ...acts] of [
@@ -259,12 +319,16 @@ try {
     ["keys", { colorScheme: "light" }, keys],
     ["outage", { colorScheme: "light" }, outage, ended],
   ]) {
+    if (only.length && !only.includes(name)) continue;
     const visit = await Visit.open(browser, name, options);
     try {
       for (const act of acts) await act(visit);
     } catch (error) {
       await visit.page.screenshot({ path: `${name}-failed.png` });
-      throw new Error(`${name}, ${visit.page.url().replace(/.*#/, "#")}: ${error.message}\n${visit.faults.join("\n")}`, { cause: error });
+      throw new Error(
+        [`${name}, ${visit.page.url().replace(/.*#/, "#")}: ${error.message}`, ...visit.faults].join("\n"),
+        { cause: error },
+      );
     }
     await visit.end();
   }
@@ -275,5 +339,7 @@ try {
 }
 
 function pathOf(name) {
-  return spawnSync("sh", ["-c", 'command -v "$1"', "sh", name], { encoding: "utf8" }).stdout.trim();
+  return spawnSync("sh", ["-c", 'command -v "$1"', "sh", name], {
+    encoding: "utf8",
+  }).stdout.trim();
 }

@@ -17,10 +17,6 @@ const BUILD_DEADLINE: Duration = Duration::from_mins(60);
 const FETCH_DEADLINE: Duration = Duration::from_mins(10);
 const FILL_DEADLINE: Duration = Duration::from_mins(30);
 const DRIVE_DEADLINE: Duration = Duration::from_mins(15);
-/// A round of quiet work answers after so long at most, whether it is over or not.
-const ROUND_DEADLINE: Duration = Duration::from_mins(2);
-const ROUNDS_MAX: usize = 60;
-
 const N_MEMORIES: u64 = 100;
 const N_MEMORIES_MAX: u64 = 1_000_000;
 
@@ -127,14 +123,9 @@ fn remember(product: &Product, n_memories: u64) -> Result<(), String> {
     let mut import = product.command(&["import", "--host", "claude-code"]);
     import.stdout(std::process::Stdio::null());
     succeed("import", import, FILL_DEADLINE)?;
-    for _ in 0..ROUNDS_MAX {
-        let consolidate = product.command(&["--json", "maintenance", "consolidate"]);
-        let finished = process::capture(consolidate, ROUND_DEADLINE)?;
-        if finished.stdout.contains("\"is_finished\":true") {
-            return Ok(());
-        }
-    }
-    Err("quiet work did not come to an end".to_owned())
+    let mut order = product.command(&["maintenance", "sleep-cycle"]);
+    order.stdout(std::process::Stdio::null());
+    succeed("maintenance sleep-cycle", order, FILL_DEADLINE)
 }
 
 fn write_transcripts(home: &Path, n_memories: u64) -> std::io::Result<()> {

@@ -29,7 +29,9 @@ let leaving = new AbortController();
 let own = {};
 
 const go = {
-  to: (hash) => { location.hash = hash; },
+  to: (hash) => {
+    location.hash = hash;
+  },
   replace: (hash) => history.replaceState(history.state, "", hash),
   back: () => (history.length > 1 ? history.back() : go.to(FIRST)),
 };
@@ -57,9 +59,17 @@ async function follow() {
   view.replaceChildren(place);
   window.scrollTo(0, 0);
   view.focus({ preventScroll: true });
-  const acts = (keys) => { own = keys; };
+  const acts = (keys) => {
+    own = keys;
+  };
   try {
-    await found.screen.show(place, { path: rest, query: new URLSearchParams(query), signal, go, acts });
+    await found.screen.show(place, {
+      path: rest,
+      query: new URLSearchParams(query),
+      signal,
+      go,
+      acts,
+    });
   } catch (error) {
     if (error.name === "AbortError" || signal.aborted) return;
     place.replaceChildren(h("p.empty", { role: "alert" }, error.message));
@@ -76,7 +86,8 @@ function markBar(name) {
 
 function makeBar() {
   const links = SCREENS.filter((one) => one.isInBar).map((one) =>
-    h("a", { href: `#/${one.name}`, "data-name": one.name }, one.screen.title));
+    h("a", { href: `#/${one.name}`, "data-name": one.name }, one.screen.title),
+  );
   document.querySelector(".screens").append(...links);
   document.querySelector("[data-act=theme]").addEventListener("click", turnTheme);
   document.querySelector("[data-act=help]").addEventListener("click", showHelp);
@@ -88,11 +99,30 @@ function makeBar() {
 
 function makeKeys() {
   const keys = {
-    "/": toSearch, "?": showHelp, d: turnTheme, back: leave,
-    get p() { return own.p; }, get c() { return own.c; }, get f() { return own.f; },
-    get b() { return own.b; }, get n() { return own.n; },
+    "/": toSearch,
+    "?": showHelp,
+    d: turnTheme,
+    back: leave,
+    get p() {
+      return own.p;
+    },
+    get c() {
+      return own.c;
+    },
+    get f() {
+      return own.f;
+    },
+    get b() {
+      return own.b;
+    },
+    get n() {
+      return own.n;
+    },
   };
-  listen(keys, SCREENS.filter((one) => one.isInBar).map((one) => `#/${one.name}`));
+  listen(
+    keys,
+    SCREENS.filter((one) => one.isInBar).map((one) => `#/${one.name}`),
+  );
 }
 
 function toSearch() {
@@ -119,8 +149,15 @@ function notice(now, before) {
   const line = document.querySelector(".notice");
   const words = {
     up: [],
-    down: ["The daemon is not running. What you see is read from the store as it is; nothing can be changed until it runs: ", h("code", {}, "iai-mcp daemon start")],
-    gone: ["The program behind this page has ended. Open it again with ", h("code", {}, "iai-mcp brain")],
+    down: [
+      "The daemon is not running. What you see is read from the store as it is; ",
+      "nothing can be changed until it runs: ",
+      h("code", {}, "iai-mcp daemon start"),
+    ],
+    gone: [
+      "The program behind this page has ended. Open it again with ",
+      h("code", {}, "iai-mcp brain"),
+    ],
   }[now];
   line.replaceChildren(...words);
   line.hidden = now === "up";
@@ -134,7 +171,15 @@ async function begin() {
   if (ticket) {
     go.replace(FIRST);
     if (!(await enter(ticket)) && !(await isInside())) {
-      view.replaceChildren(h("p.empty", { role: "alert" }, "This address was used already. Run ", h("code", {}, "iai-mcp brain"), " again for a new one."));
+      view.replaceChildren(
+        h(
+          "p.empty",
+          { role: "alert" },
+          "This address was used already. Run ",
+          h("code", {}, "iai-mcp brain"),
+          " again for a new one.",
+        ),
+      );
       return;
     }
   }

@@ -53,7 +53,8 @@ export function lasted(from, to) {
   const minutes = Math.round((new Date(to) - new Date(from)) / 60_000);
   if (minutes < 1) return "under a minute";
   if (minutes < 60) return `${minutes} min`;
-  if (minutes < 1440) return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
+  if (minutes < 1440)
+    return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
   return `${Math.round(minutes / 1440)} days`;
 }
 

@@ -16,10 +16,21 @@ export function say(words) {
 
 /** Opens a dialog; returns what closes it. */
 function open(title, ...content) {
-  const dialog = h("dialog", { "aria-labelledby": "dialog-title" },
-    h("div.dialog-head", {}, h("h2", { id: "dialog-title" }, title),
-      h("button.quiet", { type: "button", "aria-label": "Close", onclick: () => dialog.close() }, "✕")),
-    content);
+  const dialog = h(
+    "dialog",
+    { "aria-labelledby": "dialog-title" },
+    h(
+      "div.dialog-head",
+      {},
+      h("h2", { id: "dialog-title" }, title),
+      h(
+        "button.quiet",
+        { type: "button", "aria-label": "Close", onclick: () => dialog.close() },
+        "✕",
+      ),
+    ),
+    content,
+  );
   const came = document.activeElement;
   dialog.addEventListener("close", () => {
     dialog.remove();
@@ -36,18 +47,33 @@ export function showHelp() {
 
 /** Lets the reader say what holds instead of a memory. */
 export function correct(memory, done) {
-  const words = h("textarea", { id: "correction", rows: "6", required: true, value: memory.literal_surface });
+  const words = h("textarea", {
+    id: "correction",
+    rows: "6",
+    required: true,
+    value: memory.literal_surface,
+  });
   const save = h("button.primary", { type: "submit" }, "Keep the correction");
-  const form = h("form", { onsubmit: (event) => send(event) },
-    h("p.muted", {}, "What was said stays as it was. It is marked as replaced, and what you write here is told instead."),
-    h("label", { for: "correction" }, "What holds now"), words,
-    h("div.buttons", {}, save));
+  const form = h(
+    "form",
+    { onsubmit: (event) => send(event) },
+    h(
+      "p.muted",
+      {},
+      "What was said stays as it was. It is marked as replaced, ",
+      "and what you write here is told instead.",
+    ),
+    h("label", { for: "correction" }, "What holds now"),
+    words,
+    h("div.buttons", {}, save),
+  );
   const close = open("Correct this memory", form);
   words.select();
   async function send(event) {
     event.preventDefault();
     const text = words.value.trim();
-    if (!text || text === memory.literal_surface.trim()) return complain(form, "say what holds instead");
+    if (!text || text === memory.literal_surface.trim())
+      return complain(form, "say what holds instead");
     save.disabled = true;
     try {
       const answer = await ask("memory_contradict", { id: memory.record_id, new_fact: text });
@@ -69,15 +95,43 @@ export async function forget(wish, done) {
   } catch (error) {
     return say(`Nothing was forgotten: ${error.message}`);
   }
-  const lines = preview.memories.map((line) => h("li", {},
-    h("span.glimpse-meta", {}, speaker(line.role), h("time", {}, moment(line.ts)), shortProject(line.project)),
-    h("span", {}, line.first_words)));
+  const lines = preview.memories.map((line) =>
+    h(
+      "li",
+      {},
+      h(
+        "span.glimpse-meta",
+        {},
+        speaker(line.role),
+        h("time", {}, moment(line.ts)),
+        shortProject(line.project),
+      ),
+      h("span", {}, line.first_words),
+    ),
+  );
   const rest = preview.count - preview.memories.length;
-  const sure = h("button.danger", { type: "button", onclick: go }, `Forget ${counted(preview.count, "memory")} for good`);
-  const body = h("div", {},
-    h("p.muted", {}, "These words go from the store, from every index and from what waits on its way in. A receipt without words is kept. There is no way back but an older backup."),
-    h("ul.going", { tabindex: "0", "aria-label": "What would go" }, lines, rest > 0 ? h("li.muted", {}, `and ${rest} more`) : null),
-    h("div.buttons", {}, sure, h("button", { type: "button", onclick: () => close() }, "Keep")));
+  const sure = h(
+    "button.danger",
+    { type: "button", onclick: go },
+    `Forget ${counted(preview.count, "memory")} for good`,
+  );
+  const body = h(
+    "div",
+    {},
+    h(
+      "p.muted",
+      {},
+      "These words go from the store, from every index and from what waits on its way in. ",
+      "A receipt without words is kept. There is no way back but an older backup.",
+    ),
+    h(
+      "ul.going",
+      { tabindex: "0", "aria-label": "What would go" },
+      lines,
+      rest > 0 ? h("li.muted", {}, `and ${rest} more`) : null,
+    ),
+    h("div.buttons", {}, sure, h("button", { type: "button", onclick: () => close() }, "Keep")),
+  );
   const close = open("Forget", body);
   async function go() {
     sure.disabled = true;

@@ -13,7 +13,9 @@ export function h(tag, properties, ...children) {
     else if (key === "value") element.value = value;
     else element.setAttribute(key, value === true ? "" : value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined),
+  );
   return element;
 }
 
@@ -49,7 +51,7 @@ export function marked(text, cue) {
 
 /** Returns the last part of a project's path. */
 export function shortProject(project) {
-  return project ? (project.replace(/\/+$/, "").split("/").pop() || project) : null;
+  return project ? project.replace(/\/+$/, "").split("/").pop() || project : null;
 }
 
 /** Counts in words: `1 turn`, `2 turns`, `3 memories`. */
@@ -72,12 +74,20 @@ export function speaker(role) {
 
 /** A line that leads to a memory. */
 export function glimpse(memory, before) {
-  return h("a.glimpse", { href: `#/memory/${memory.record_id}`, "data-item": "" },
+  return h(
+    "a.glimpse",
+    { href: `#/memory/${memory.record_id}`, "data-item": "" },
     before ? h("span.glimpse-why", {}, before) : null,
     h("span.glimpse-words", {}, memory.first_words || "(no words)"),
-    h("span.glimpse-meta", {}, speaker(memory.role), h("time", { datetime: memory.ts }, dayKey(memory.ts)),
+    h(
+      "span.glimpse-meta",
+      {},
+      speaker(memory.role),
+      h("time", { datetime: memory.ts }, dayKey(memory.ts)),
       memory.project ? h("span", {}, shortProject(memory.project)) : null,
-      memory.valid_to ? h("span.tag.old", {}, "replaced") : null));
+      memory.valid_to ? h("span.tag.old", {}, "replaced") : null,
+    ),
+  );
 }
 
 /** What stands where something is on its way. */

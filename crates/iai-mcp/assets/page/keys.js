@@ -18,7 +18,7 @@ const KEYS = [
   ["?", "This help"],
 ];
 
-/** Starts listening; `acts` maps keys to functions, `screens` is the list of hashes for 1, 2, … */
+/** Starts listening; `acts` maps keys to functions, `screens` has the hashes for 1, 2, … */
 export function listen(acts, screens) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -42,7 +42,10 @@ function key(event, acts, screens) {
   if (localStorage.getItem(SWITCH)) return null;
   if (pressed === "j" || pressed === "k") return () => move(pressed === "j" ? 1 : -1);
   const screen = screens[Number(pressed) - 1];
-  if (screen) return () => { location.hash = screen; };
+  if (screen)
+    return () => {
+      location.hash = screen;
+    };
   return acts[pressed];
 }
 
@@ -71,12 +74,29 @@ function move(step) {
 
 /** What the help dialog shows. */
 export function help() {
-  const off = h("input", { type: "checkbox", id: "keys-off", checked: Boolean(localStorage.getItem(SWITCH)) });
+  const off = h("input", {
+    type: "checkbox",
+    id: "keys-off",
+    checked: Boolean(localStorage.getItem(SWITCH)),
+  });
   off.addEventListener("change", () => {
     if (off.checked) localStorage.setItem(SWITCH, "1");
     else localStorage.removeItem(SWITCH);
   });
-  const rows = KEYS.map(([keys, what]) => h("div.key", {},
-    h("dt", {}, keys.split("  ").map((one) => h("kbd", {}, one))), h("dd", {}, what)));
-  return [h("dl.keys", {}, rows), h("label.check", { for: "keys-off" }, off, "No single-letter keys")];
+  const rows = KEYS.map(([keys, what]) =>
+    h(
+      "div.key",
+      {},
+      h(
+        "dt",
+        {},
+        keys.split("  ").map((one) => h("kbd", {}, one)),
+      ),
+      h("dd", {}, what),
+    ),
+  );
+  return [
+    h("dl.keys", {}, rows),
+    h("label.check", { for: "keys-off" }, off, "No single-letter keys"),
+  ];
 }

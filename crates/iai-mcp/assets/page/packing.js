@@ -3,7 +3,7 @@
 const GAP = 0.06;
 const TURN = Math.PI * (3 - Math.sqrt(5));
 
-/** Gives every circle `{r}` an `x` and a `y` so that the middle of all is 0; returns their radius. */
+/** Gives every circle `{r}` an `x` and a `y`, with 0 in the middle of all; returns their radius. */
 export function pack(circles) {
   if (!circles.length) return 0;
   const placed = [];
@@ -19,7 +19,8 @@ export function pack(circles) {
 function centre(placed) {
   const middle = { x: 0, y: 0 };
   const far = (circle) => Math.hypot(circle.x - middle.x, circle.y - middle.y) + circle.r;
-  const furthest = () => placed.reduce((most, circle) => (far(circle) > far(most) ? circle : most), placed[0]);
+  const furthest = () =>
+    placed.reduce((most, circle) => (far(circle) > far(most) ? circle : most), placed[0]);
   // Steps towards whatever sticks out most, each smaller than the one before.
   for (let step = far(furthest()) / 2; step > far(furthest()) / 1000; step *= 0.94) {
     const out = furthest();
@@ -27,7 +28,8 @@ function centre(placed) {
     middle.x += ((out.x - middle.x) / away) * step;
     middle.y += ((out.y - middle.y) / away) * step;
   }
-  for (const circle of placed) Object.assign(circle, { x: circle.x - middle.x, y: circle.y - middle.y });
+  for (const circle of placed)
+    Object.assign(circle, { x: circle.x - middle.x, y: circle.y - middle.y });
   return Math.max(...placed.map((circle) => Math.hypot(circle.x, circle.y) + circle.r));
 }
 
@@ -41,10 +43,14 @@ function place(circle, placed) {
   };
   const near = placed.slice(-40);
   for (const one of near) {
-    for (const other of near) if (one !== other) touching(one, other, circle.r).forEach(([x, y]) => offer(x, y));
+    for (const other of near)
+      if (one !== other) touching(one, other, circle.r).forEach(([x, y]) => offer(x, y));
     for (let step = 0; step < 12; step += 1) {
       const far = one.r + circle.r * (1 + GAP) + one.r * GAP;
-      offer(one.x + far * Math.cos(step * Math.PI / 6), one.y + far * Math.sin(step * Math.PI / 6));
+      offer(
+        one.x + far * Math.cos((step * Math.PI) / 6),
+        one.y + far * Math.sin((step * Math.PI) / 6),
+      );
     }
   }
   Object.assign(circle, best ? { x: best.x, y: best.y } : outside(circle, placed));
@@ -82,7 +88,7 @@ function outside(circle, placed) {
   return { x: far * Math.cos(angle), y: far * Math.sin(angle) };
 }
 
-/** Returns where member number `n` of `total` lies in a circle of radius 1: like seeds in a flower. */
+/** Returns where member `n` of `total` lies in a circle of radius 1: like seeds in a flower. */
 export function seed(n, total) {
   const far = Math.sqrt((n + 0.5) / Math.max(total, 1)) * 0.9;
   return [far * Math.cos(n * TURN), far * Math.sin(n * TURN)];

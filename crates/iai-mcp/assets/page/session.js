@@ -18,16 +18,36 @@ export async function show(view, { path, query, signal, go }) {
   const later = h("button", { type: "button", hidden: true }, "Later turns");
   const head = h("div.head", {}, h("h1", {}, "Session"));
   view.append(head, h("div.more", {}, earlier), list, h("div.more", {}, later));
-  const part = (where, limit = PAGE) => ask("picture_session", { session, host, limit, ...where }, signal);
+  const part = (where, limit = PAGE) =>
+    ask("picture_session", { session, host, limit, ...where }, signal);
   const told = await part(at ? { around: at } : { skip: 0 });
   let [first, end] = [told.skip, told.skip + told.turns.length];
   const n = told.n_memories;
   head.replaceChildren(
-    h("div", {}, h("h1", {}, told.project ? shortProject(told.project) : "Session"),
-      h("p.muted", {}, `${told.turns[0] ? longDay(told.turns[0].ts) : ""} · ${counted(n, "turn")} · ${told.host} · `, h("code", {}, session))),
-    h("div.buttons", {}, h("button.danger-quiet", {
-      type: "button", onclick: () => forget({ session }, () => go.to("#/timeline")),
-    }, "Forget this session")));
+    h(
+      "div",
+      {},
+      h("h1", {}, told.project ? shortProject(told.project) : "Session"),
+      h(
+        "p.muted",
+        {},
+        `${told.turns[0] ? longDay(told.turns[0].ts) : ""} · ${counted(n, "turn")} · ${told.host} · `,
+        h("code", {}, session),
+      ),
+    ),
+    h(
+      "div.buttons",
+      {},
+      h(
+        "button.danger-quiet",
+        {
+          type: "button",
+          onclick: () => forget({ session }, () => go.to("#/timeline")),
+        },
+        "Forget this session",
+      ),
+    ),
+  );
   list.replaceChildren(...turns(told.turns, at));
   const set = () => {
     earlier.hidden = first <= 0;
@@ -72,16 +92,40 @@ function turns(views, meant) {
 function turn(view, meant) {
   const long = view.literal_surface.length > CLAMP_CHARS;
   const body = h(long ? "div.clamp" : "div", {}, prose(view.literal_surface));
-  const unfold = long ? h("button.quiet.unfold", {
-    type: "button", "aria-expanded": "false",
-    onclick: () => { body.classList.remove("clamp"); unfold.remove(); },
-  }, `Show all ${view.literal_surface.length.toLocaleString()} characters`) : null;
-  return h(`li.turn.${view.role}${view.record_id === meant ? ".meant" : ""}`, {},
-    h("div.turn-meta", {}, speaker(view.role),
-      h("a", { href: `#/memory/${view.record_id}`, "data-item": "", "aria-label": `Open what was said at ${clock(view.ts)}` },
-        h("time", { datetime: view.ts }, clock(view.ts))),
+  const unfold = long
+    ? h(
+        "button.quiet.unfold",
+        {
+          type: "button",
+          "aria-expanded": "false",
+          onclick: () => {
+            body.classList.remove("clamp");
+            unfold.remove();
+          },
+        },
+        `Show all ${view.literal_surface.length.toLocaleString()} characters`,
+      )
+    : null;
+  return h(
+    `li.turn.${view.role}${view.record_id === meant ? ".meant" : ""}`,
+    {},
+    h(
+      "div.turn-meta",
+      {},
+      speaker(view.role),
+      h(
+        "a",
+        {
+          href: `#/memory/${view.record_id}`,
+          "data-item": "",
+          "aria-label": `Open what was said at ${clock(view.ts)}`,
+        },
+        h("time", { datetime: view.ts }, clock(view.ts)),
+      ),
       view.pinned ? h("span.tag", {}, "pinned") : null,
       view.valid_to ? h("span.tag.old", {}, "replaced") : null,
-      view.tier !== "episodic" ? h("span.tag", {}, view.tier) : null),
-    h("div.turn-text", {}, body, unfold));
+      view.tier !== "episodic" ? h("span.tag", {}, view.tier) : null,
+    ),
+    h("div.turn-text", {}, body, unfold),
+  );
 }

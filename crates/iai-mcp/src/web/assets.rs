@@ -17,6 +17,7 @@ macro_rules! asset {
 const ASSETS: &[Asset] = &[
     ("", HTML, include_bytes!("../../assets/page/index.html")),
     asset!("style.css", STYLE),
+    asset!("screens.css", STYLE),
     asset!("icon.svg", PICTURE),
     asset!("app.js", SCRIPT),
     asset!("ask.js", SCRIPT),
@@ -28,6 +29,7 @@ const ASSETS: &[Asset] = &[
     asset!("map.js", SCRIPT),
     asset!("memory.js", SCRIPT),
     asset!("packing.js", SCRIPT),
+    asset!("picture.js", SCRIPT),
     asset!("search.js", SCRIPT),
     asset!("session.js", SCRIPT),
     asset!("timeline.js", SCRIPT),

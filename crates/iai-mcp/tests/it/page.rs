@@ -151,7 +151,8 @@ fn every_answer_has_the_strict_headers_and_nothing_lies_outside_the_folder() {
     let outside = brain.get("/");
     assert_eq!(outside.status, 404);
     let policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                  img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+                  img-src 'self' data:; base-uri 'none'; form-action 'none'; \
+                  frame-ancestors 'none'";
     for reply in [page, script, outside] {
         assert_eq!(reply.header("content-security-policy"), Some(policy));
         assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
