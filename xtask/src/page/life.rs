@@ -208,8 +208,8 @@ pub(crate) fn sessions(n_turns: u64, now_seconds: u64) -> impl Iterator<Item = S
 
 fn session(n: u64, n_turns: u64, begin: u64) -> Session {
     let mut dice = Dice::new(SEED ^ (n << 16));
-    let project = dice.pick(PROJECTS).expect("there are projects");
-    let subject = dice.pick(project.subjects).expect("every project has a subject");
+    let (project, round) = nth(PROJECTS, n);
+    let (subject, round) = nth(project.subjects, round);
     let name = format!("{:08x}-made-up-{n}", dice.below(u64::from(u32::MAX)));
     let mut lines: Vec<Value> = Vec::new();
     let mut parent = Value::Null;
@@ -217,7 +217,9 @@ fn session(n: u64, n_turns: u64, begin: u64) -> Session {
         let at = begin + place * 140 + dice.below(60);
         let is_user = place.is_multiple_of(2);
         let said = if is_user { subject.asks } else { subject.answers };
-        let text = fill(dice.pick(said).copied().unwrap_or_default(), subject, &mut dice);
+        let (template, again) = nth(said, place / 2);
+        let (detail, _) = nth(subject.details, round + again);
+        let text = fill(template, detail, &mut dice);
         let uuid = format!("{n:08x}-0000-4000-8000-{place:012x}");
         let role = if is_user { "user" } else { "assistant" };
         let mut content = vec![json!({"type": "text", "text": text})];
@@ -242,8 +244,14 @@ fn session(n: u64, n_turns: u64, begin: u64) -> Session {
     Session { name, project: project.name, lines }
 }
 
-fn fill(template: &str, subject: &Subject, dice: &mut Dice) -> String {
-    let detail = dice.pick(subject.details).copied().unwrap_or_default();
+/// Returns one of `all`, in turn, and how many rounds were made before.
+fn nth<T>(all: &[T], n: u64) -> (&T, u64) {
+    let n_all = all.len() as u64;
+    let place = usize::try_from(n % n_all).unwrap_or(0);
+    (all.get(place).expect("every list has something"), n / n_all)
+}
+
+fn fill(template: &str, detail: &str, dice: &mut Dice) -> String {
     let number = (2 + dice.below(97)).to_string();
     let text = template.replace("{d}", detail).replace("{n}", &number);
     let mut letters = text.chars();

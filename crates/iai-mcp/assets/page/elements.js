@@ -40,9 +40,16 @@ function inline(text) {
   return parts.map((part, place) => (place % 2 === 1 ? h("code", {}, part) : part));
 }
 
+/** Words of questions that tell nothing. */
+const COMMON = new Set(
+  ("about and are can did does for from had has have how into not our say said should the their " +
+    "then there this that was were what when where which who why will with would you your").split(" "),
+);
+
 /** Shows a text with the words of a cue marked. */
 export function marked(text, cue) {
-  const words = (cue.match(/[\p{L}\p{N}_]{3,}/gu) ?? []).map((word) => word.toLowerCase());
+  const all = (cue.match(/[\p{L}\p{N}_]{3,}/gu) ?? []).map((word) => word.toLowerCase());
+  const words = all.filter((word) => !COMMON.has(word));
   if (!words.length) return [text];
   const escaped = [...new Set(words)].map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   const pattern = new RegExp(`(${escaped.join("|")})`, "giu");

@@ -155,7 +155,7 @@ function layOut(told) {
   const circles = [...groups].map(([key, topics]) => ({
     key,
     topics,
-    r: pack(topics) * 1.08 + 1.5,
+    r: pack(topics) * 1.06 + 0.5,
   }));
   const radius = pack(circles);
   const order = [...circles].sort((a, b) => b.r - a.r || (a.key < b.key ? -1 : 1));
