@@ -64,7 +64,7 @@ pub(crate) fn run(page: Page) -> Result<(), String> {
     product.start_daemon()?;
     remember(&product, page.n_memories)?;
     let mut drive = clothed(&product, process::command("node"));
-    drive.arg("drive.mjs").arg(&binary).arg(&browser).arg(page.n_memories.to_string());
+    drive.arg("drive.mjs").arg(&binary).arg(browser).arg(page.n_memories.to_string());
     drive.current_dir(&folder);
     let finished = process::finish(drive, DRIVE_DEADLINE)?;
     product.stop_daemon()?;

@@ -10,6 +10,10 @@ const DAY_SECONDS: u64 = 86_400;
 const HISTORY_DAYS: u64 = 330;
 /// Sessions of one working day, when there is little to tell.
 const SESSIONS_PER_DAY: u64 = 2;
+/// A short history still reaches back over some weeks.
+const DAYS_APART_MAX: u64 = 3;
+/// The numbers in the sentences are small ones, from 2 on.
+const NUMBERS: u64 = 12;
 const SEED: u64 = 2026;
 
 /// What a project talks about: its name, its branch, and its subjects.
@@ -197,9 +201,10 @@ pub(crate) struct Session {
 pub(crate) fn sessions(n_turns: u64, now_seconds: u64) -> impl Iterator<Item = Session> {
     let n_sessions = n_turns.div_ceil(TURNS_PER_SESSION).max(1);
     let per_day = n_sessions.div_ceil(HISTORY_DAYS).max(SESSIONS_PER_DAY);
+    let days_apart = (HISTORY_DAYS / n_sessions.div_ceil(per_day)).clamp(1, DAYS_APART_MAX);
     (0..n_sessions).map(move |n| {
         let n_turns = TURNS_PER_SESSION.min(n_turns - n * TURNS_PER_SESSION);
-        let day = now_seconds / DAY_SECONDS - 1 - n / per_day;
+        let day = now_seconds / DAY_SECONDS - 1 - n / per_day * days_apart;
         // Between eight and six, in steps that leave each session its half hour.
         let begin = day * DAY_SECONDS + 8 * 3600 + (n % per_day) * 36_000 / per_day;
         session(n, n_turns, begin)
@@ -252,7 +257,7 @@ fn nth<T>(all: &[T], n: u64) -> (&T, u64) {
 }
 
 fn fill(template: &str, detail: &str, dice: &mut Dice) -> String {
-    let number = (2 + dice.below(97)).to_string();
+    let number = (2 + dice.below(NUMBERS)).to_string();
     let text = template.replace("{d}", detail).replace("{n}", &number);
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
