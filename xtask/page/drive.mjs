@@ -282,11 +282,11 @@ async function outage(visit) {
     document.querySelector(".toast.shown")?.textContent.includes("daemon is not running"),
   );
   await visit.go("#/health");
-  await page.getByText("Not running").waitFor();
+  await page.getByText("Not running", { exact: true }).waitFor();
   await visit.look("health-no-daemon");
   run("daemon", "start");
   await page.waitForSelector(".notice[hidden]", { state: "attached" });
-  await page.getByText("Running").waitFor();
+  await page.getByText("Running", { exact: true }).waitFor();
 }
 
 /** With the page's program gone, the page says so. */

@@ -98,8 +98,8 @@ impl Reader {
         })
     }
 
-    /// Returns the memories of a topic, the one stored last first, at most `limit` of them, from the
-    /// one before a number on.
+    /// Returns the memories of a topic, the one stored last first, at most `limit` of them, from
+    /// the one before a number on.
     pub fn topic_members_before(
         &self,
         topic: u64,
