@@ -71,7 +71,7 @@ mod tests {
                 "srcdoc",
                 "https://",
                 " style=\"",
-                " onclick",
+                " onclick=",
             ] {
                 assert!(!text.contains(word), "{word} in {name}");
             }
