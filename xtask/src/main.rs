@@ -14,6 +14,7 @@ mod fuzz;
 mod line;
 mod mcp;
 mod memcheck;
+mod page;
 mod plugins;
 mod process;
 mod procfs;
@@ -49,6 +50,7 @@ usage: cargo xtask <task>
   soak [--minutes N] [--clients N]    a crowd of good and bad clients; memory, descriptors, latency
   fuzz [--runs N] [--seed N]          damaged input for every parser, for longer than a test does
   memcheck                            the tests of everything `unsafe` under valgrind
+  page [--memories N] [--release]     the page in headless Chromium (fetches its driver from npm)
   bench hook|mcp [--runs N]           figures of the release binary; asserts nothing
   bench footprint|import
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
@@ -116,6 +118,10 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
             Ok(fuzz::run(fuzz)?)
         }
         ["memcheck"] => Ok(memcheck::run()?),
+        ["page", flags @ ..] => {
+            let page = page::Page::parse(flags).ok_or(Failure::Usage)?;
+            Ok(page::run(page)?)
+        }
         ["bench", what @ ..] => {
             let bench = bench::Bench::parse(what).ok_or(Failure::Usage)?;
             Ok(bench::run(bench)?)
@@ -148,6 +154,7 @@ mod tests {
             &["plugins", "extra"],
             &["release", "--binary"],
             &["soak", "--minutes", "0"],
+            &["page", "--memories"],
             &["bench", "hook", "--runs"],
             &["bench", "hook", "--runs", "0"],
         ];

@@ -2,6 +2,7 @@
 
 mod backup;
 mod bench;
+mod brain;
 mod browse;
 mod capture_hooks;
 mod capture_transcript;
@@ -80,6 +81,8 @@ enum Command {
     Browse(browse::BrowseArguments),
     /// Follow what is stored, as it is stored
     Watch(watch::WatchArguments),
+    /// Open a page on this machine that shows what is remembered
+    Brain(brain::BrainArguments),
     /// Keep a memory in sight: sessions begin with it
     Pin(pins::PinArguments),
     /// Let a pinned memory go out of sight; it stays stored
@@ -250,6 +253,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
             browse::run(&client(), &arguments, colours, output)
         }
         Command::Watch(arguments) => watch::run(&client(), &arguments, output),
+        Command::Brain(arguments) => brain::run(client(), &arguments, settings, output),
         Command::Pin(arguments) => pins::pin(&client(), &arguments, output),
         Command::Unpin { id } => pins::unpin(&client(), &id, output),
         Command::Forget(arguments) => forget::run(&client(), &arguments, output),

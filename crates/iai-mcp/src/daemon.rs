@@ -297,6 +297,7 @@ fn answerer(
             }
             if let Ok(answer) = &answer {
                 face.add(handlers::n_stored_by(method, answer), 0);
+                face.add_tokens(handlers::n_tokens_by(method, answer));
             }
             answer
         }

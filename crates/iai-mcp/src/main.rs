@@ -20,6 +20,7 @@ mod service;
 mod settings;
 mod stamp;
 mod teach;
+mod web;
 
 use std::process::ExitCode;
 

@@ -118,7 +118,7 @@ fn lived_sessions(catalogue: &Catalogue, places: Option<&[u32]>) -> Vec<Lived> {
 }
 
 /// What the ends of a session are about, each topic once.
-fn topics_of(reader: &Reader, ends: [Option<MemoryNumber>; 2]) -> Result<Vec<String>> {
+pub(crate) fn topics_of(reader: &Reader, ends: [Option<MemoryNumber>; 2]) -> Result<Vec<String>> {
     let mut topics = Vec::new();
     for number in ends.into_iter().flatten() {
         let label = match reader.topic_of(number)? {

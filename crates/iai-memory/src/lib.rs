@@ -23,6 +23,7 @@ mod links;
 mod meaning;
 mod organise;
 mod patterns;
+mod picture;
 mod profile;
 mod projects;
 mod questions;
@@ -69,6 +70,11 @@ pub use organise::{
     ReflectionNext, ReflectionOccasion, ReflectionStatus,
 };
 pub use patterns::{PatternView, PatternsAnswer, PatternsAsk};
+pub use picture::{
+    Conversation, ConversationAsk, ConversationPart, DayLine, DisputedGlimpse, Glimpse,
+    LinkedGlimpse, MembersAnswer, MembersAsk, ProjectLine, SessionCursor, SessionLine,
+    SessionsAnswer, SessionsAsk, Surroundings, TopicMap,
+};
 pub use profile::{KNOBS, Knob};
 pub use questions::{Question, QuestionsAnswer, QuestionsAsk};
 pub use recall::{

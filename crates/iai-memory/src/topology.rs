@@ -87,6 +87,17 @@ pub struct TopicView {
     pub project: Option<String>,
 }
 
+impl TopicView {
+    pub(crate) fn of(topic: iai_store::Topic) -> Self {
+        Self {
+            number: topic.number,
+            label: topic.label,
+            n_members: topic.n_members,
+            project: topic.project,
+        }
+    }
+}
+
 /// Topics told at once.
 const TOPICS_TOLD_MAX: usize = 200;
 
@@ -94,13 +105,7 @@ impl MemoryEngine {
     /// Returns the largest topics, of one project or of all.
     pub fn topics(&self, project: Option<&str>) -> Result<Vec<TopicView>> {
         let topics = self.read(|reader| Ok(reader.topics(project, TOPICS_TOLD_MAX)?))?;
-        let view = |topic: iai_store::Topic| TopicView {
-            number: topic.number,
-            label: topic.label,
-            n_members: topic.n_members,
-            project: topic.project,
-        };
-        Ok(topics.into_iter().map(view).collect())
+        Ok(topics.into_iter().map(TopicView::of).collect())
     }
 }
 

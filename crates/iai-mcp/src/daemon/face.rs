@@ -29,6 +29,8 @@ pub(super) struct Face {
     foreign: AtomicU64,
     /// Turns waiting in the spool.
     pending: AtomicU64,
+    /// Tokens that answers handed to assistants since the start.
+    tokens_served: AtomicU64,
     /// Known once the store is open.
     models: OnceLock<Arc<Models>>,
     /// Known once the store is open.
@@ -79,6 +81,7 @@ impl Face {
             set_aside: AtomicU64::new(0),
             foreign: AtomicU64::new(0),
             pending: AtomicU64::new(0),
+            tokens_served: AtomicU64::new(0),
             models: OnceLock::new(),
             engine: OnceLock::new(),
             rss_when_ready: OnceLock::new(),
@@ -123,6 +126,11 @@ impl Face {
     /// Returns what wakes those who follow along.
     pub(super) fn news(&self) -> &News {
         &self.news
+    }
+
+    /// Counts what an answer handed to an assistant.
+    pub(super) fn add_tokens(&self, n_tokens: u64) {
+        self.tokens_served.fetch_add(n_tokens, Ordering::Relaxed);
     }
 
     /// Shows what waits while a pass is under way.
@@ -221,6 +229,7 @@ impl Face {
             "failed": failed,
             "oldest_pending_at": oldest.map(|at| at.to_string()),
             "last_session": changing.session,
+            "tokens_served": self.tokens_served.load(Ordering::Relaxed),
             "model": self.models.get().map(|models| models.show()),
             "embedding_model": self.models.get().and_then(|models| models.serving()),
             "embedding_pending": self.models.get().map_or(1, |models| models.n_pending()),

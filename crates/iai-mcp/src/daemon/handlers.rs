@@ -7,6 +7,7 @@ mod keeping;
 mod looking;
 mod organised;
 mod parameters;
+mod picture;
 mod standing;
 pub(super) mod turns;
 
@@ -127,6 +128,12 @@ pub(crate) fn answer(
         "forget_status" => forgetting::status(engine, &given),
         "forget_receipts" => forgetting::receipts(engine, &given),
         "forget_check" => forgetting::check(engine),
+        "picture_search" => picture::search(engine, &given, now),
+        "picture_sessions" => picture::sessions(engine, &given),
+        "picture_session" => picture::session(engine, &given),
+        "picture_memory" => picture::memory(engine, &given, now),
+        "picture_topics" => picture::topics(engine),
+        "picture_members" => picture::members(engine, &given),
         "camouflaging_status" => looking::camouflaging(engine, &given),
         _ => Err(Failure::new(code::UNKNOWN_METHOD, format!("unknown method '{method}'"))),
     }
@@ -181,6 +188,19 @@ pub(crate) fn n_stored_by(method: &str, answer: &Value) -> u64 {
         "turns_store" | "export_take" => answer.at("stored").as_u64().unwrap_or(0),
         _ => 0,
     }
+}
+
+/// Returns how many tokens an answered call handed to an assistant; what a person looks at costs
+/// none.
+pub(crate) fn n_tokens_by(method: &str, answer: &Value) -> u64 {
+    let field = match method {
+        "memory_recall" | "memory_recall_structural" | "memory_temporal_recall" | "text_search" => {
+            "budget_used"
+        }
+        "session_start_payload" => "total_cached_tokens",
+        _ => return 0,
+    };
+    answer.at(field).as_u64().unwrap_or(0)
 }
 
 fn reply<T: Serialize>(result: Result<T, MemoryError>) -> Result<Value, Failure> {

@@ -34,6 +34,7 @@ mod load;
 mod looking;
 mod models;
 mod offers;
+mod page;
 mod protocol;
 mod reflection;
 mod secrecy;

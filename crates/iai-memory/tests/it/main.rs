@@ -16,6 +16,7 @@ mod events;
 mod ingest;
 mod knobs;
 mod meaning;
+mod picture;
 mod recall;
 mod relate;
 mod taught;

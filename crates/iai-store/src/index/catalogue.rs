@@ -105,7 +105,10 @@ impl Catalogue {
     }
 
     /// Returns the memories of a session in the order they were said.
-    pub fn members(&self, session: u32) -> impl ExactSizeIterator<Item = MemoryNumber> + '_ {
+    pub fn members(
+        &self,
+        session: u32,
+    ) -> impl ExactSizeIterator<Item = MemoryNumber> + DoubleEndedIterator + '_ {
         let members = self.members.get(session as usize).map_or(&[][..], Vec::as_slice);
         members.iter().map(|number| MemoryNumber::new(*number))
     }

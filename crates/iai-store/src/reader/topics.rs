@@ -98,6 +98,25 @@ impl Reader {
         })
     }
 
+    /// Returns the memories of a topic, the one stored last first, at most `limit` of them, from
+    /// the one before a number on.
+    pub fn topic_members_before(
+        &self,
+        topic: u64,
+        before: Option<MemoryNumber>,
+        limit: usize,
+    ) -> Result<Vec<MemoryNumber>> {
+        let before = before.map_or(i64::MAX, |number| i64::from(number.get()));
+        self.run("reading the members of a topic", |c| {
+            c.prepare_cached(
+                "SELECT number FROM memory WHERE community = ? AND number < ?
+                  ORDER BY number DESC LIMIT ?",
+            )?
+            .query_map(params![topic.cast_signed(), before, sql_limit(limit)], |row| row.get(0))?
+            .collect()
+        })
+    }
+
     /// Returns the largest topics, of one project or of all.
     pub fn topics(&self, project: Option<&str>, limit: usize) -> Result<Vec<Topic>> {
         self.run("reading topics", |c| {

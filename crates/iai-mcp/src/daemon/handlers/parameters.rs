@@ -47,6 +47,16 @@ impl<'a> Parameters<'a> {
         }
     }
 
+    /// Understands a whole number that may be below 0; 0 when there is none.
+    pub(super) fn whole_number(&self, name: &str) -> Result<i64, Failure> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(0),
+            Some(value) => {
+                value.as_i64().ok_or_else(|| wrong(&format!("`{name}` must be a whole number")))
+            }
+        }
+    }
+
     /// Understands a share from 0 to 1; 0 when there is none.
     pub(super) fn share(&self, name: &str) -> Result<f64, Failure> {
         match self.0.get(name) {

@@ -1,0 +1,193 @@
+// The shell: enters with the ticket of the address, follows the address to a screen, and says
+// truthfully when somebody on the other side is gone.
+
+import { enter, isInside, onChange, watch } from "./ask.js";
+import { showHelp } from "./dialogs.js";
+import { h } from "./elements.js";
+import * as health from "./health.js";
+import { listen } from "./keys.js";
+import * as map from "./map.js";
+import * as memory from "./memory.js";
+import * as search from "./search.js";
+import * as session from "./session.js";
+import * as timeline from "./timeline.js";
+
+/** Every screen by the first part of its address; those with a key stand in the bar. */
+const SCREENS = [
+  { name: "search", screen: search, isInBar: true },
+  { name: "timeline", screen: timeline, isInBar: true },
+  { name: "map", screen: map, isInBar: true },
+  { name: "health", screen: health, isInBar: true },
+  { name: "session", screen: session, under: "timeline" },
+  { name: "memory", screen: memory, under: "search" },
+];
+const FIRST = "#/search";
+const THEME = "iai-theme";
+
+const view = document.querySelector("#view");
+let leaving = new AbortController();
+let own = {};
+
+const go = {
+  to: (hash) => {
+    location.hash = hash;
+  },
+  replace: (hash) => history.replaceState(history.state, "", hash),
+  back: () => (history.length > 1 ? history.back() : go.to(FIRST)),
+};
+
+/** Out of what was opened; a screen of the bar is nothing one came into. */
+function leave() {
+  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+  const isInBar = SCREENS.some((one) => one.isInBar && one.name === path);
+  if (!isInBar || (path === "map" && query)) go.back();
+}
+
+async function follow() {
+  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const [name, ...rest] = path.split("/").map(decodeURIComponent);
+  const found = SCREENS.find((one) => one.name === name);
+  if (!found) return go.to(FIRST);
+  leaving.abort();
+  leaving = new AbortController();
+  own = {};
+  const { signal } = leaving;
+  markBar(found.isInBar ? found.name : found.under);
+  document.title = `${found.screen.title} · iai-mcp`;
+  view.className = `screen-${found.name}`;
+  const place = h("div.place", {});
+  view.replaceChildren(place);
+  window.scrollTo(0, 0);
+  view.focus({ preventScroll: true });
+  const acts = (keys) => {
+    own = keys;
+  };
+  try {
+    await found.screen.show(place, {
+      path: rest,
+      query: new URLSearchParams(query),
+      signal,
+      go,
+      acts,
+    });
+  } catch (error) {
+    if (error.name === "AbortError" || signal.aborted) return;
+    place.replaceChildren(h("p.empty", { role: "alert" }, error.message));
+  }
+  place.dataset.ready = "";
+}
+
+function markBar(name) {
+  for (const link of document.querySelectorAll(".screens a")) {
+    if (link.dataset.name === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+function makeBar() {
+  const links = SCREENS.filter((one) => one.isInBar).map((one) =>
+    h("a", { href: `#/${one.name}`, "data-name": one.name }, one.screen.title),
+  );
+  document.querySelector(".screens").append(...links);
+  document.querySelector("[data-act=theme]").addEventListener("click", turnTheme);
+  document.querySelector("[data-act=help]").addEventListener("click", showHelp);
+  document.querySelector("[data-skip]").addEventListener("click", (event) => {
+    event.preventDefault();
+    view.focus();
+  });
+}
+
+function makeKeys() {
+  const keys = {
+    "/": toSearch,
+    "?": showHelp,
+    d: turnTheme,
+    back: leave,
+    get p() {
+      return own.p;
+    },
+    get c() {
+      return own.c;
+    },
+    get f() {
+      return own.f;
+    },
+    get b() {
+      return own.b;
+    },
+    get n() {
+      return own.n;
+    },
+  };
+  listen(
+    keys,
+    SCREENS.filter((one) => one.isInBar).map((one) => `#/${one.name}`),
+  );
+}
+
+function toSearch() {
+  const field = document.querySelector("#cue");
+  if (field) return field.select();
+  go.to(FIRST);
+}
+
+function turnTheme() {
+  const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const now = document.documentElement.dataset.theme ?? (isDark ? "dark" : "light");
+  localStorage.setItem(THEME, now === "dark" ? "light" : "dark");
+  dress();
+}
+
+function dress() {
+  const theme = localStorage.getItem(THEME);
+  if (theme) document.documentElement.dataset.theme = theme;
+  document.dispatchEvent(new Event("themechange"));
+}
+
+/** Says what is not there, and looks again at the screen when it is back. */
+function notice(now, before) {
+  const line = document.querySelector(".notice");
+  const words = {
+    up: [],
+    down: [
+      "The daemon is not running. What you see is read from the store as it is; ",
+      "nothing can be changed until it runs: ",
+      h("code", {}, "iai-mcp daemon start"),
+    ],
+    gone: [
+      "The program behind this page has ended. Open it again with ",
+      h("code", {}, "iai-mcp brain"),
+    ],
+  }[now];
+  line.replaceChildren(...words);
+  line.hidden = now === "up";
+  if (now === "up" && before !== "up") follow();
+}
+
+async function begin() {
+  dress();
+  makeBar();
+  const ticket = location.hash.match(/^#enter=([0-9a-f]+)$/)?.[1];
+  if (ticket) {
+    go.replace(FIRST);
+    if (!(await enter(ticket)) && !(await isInside())) {
+      view.replaceChildren(
+        h(
+          "p.empty",
+          { role: "alert" },
+          "This address was used already. Run ",
+          h("code", {}, "iai-mcp brain"),
+          " again for a new one.",
+        ),
+      );
+      return;
+    }
+  }
+  onChange(notice);
+  makeKeys();
+  addEventListener("hashchange", follow);
+  watch();
+  await follow();
+}
+
+begin();

@@ -1,0 +1,103 @@
+// Makes elements. What somebody said goes into a page as text only, never as markup.
+
+import { dayKey } from "./dates.js";
+
+/** Makes an element: `h("a.item", {href: "#/"}, "text", child, null)`. */
+export function h(tag, properties, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const element = document.createElement(name || "div");
+  if (classes.length) element.className = classes.join(" ");
+  for (const [key, value] of Object.entries(properties ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "value") element.value = value;
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined),
+  );
+  return element;
+}
+
+/** Shows a text that may hold code: fences and backticks become code, everything else stays. */
+export function prose(text) {
+  const body = h("div.prose", {});
+  for (const [place, part] of text.split(/^```/m).entries()) {
+    if (place % 2 === 1) {
+      const end = part.indexOf("\n");
+      const code = end < 0 ? part : part.slice(end + 1);
+      body.append(h("pre", { tabindex: "0" }, h("code", {}, code.replace(/\n$/, ""))));
+    } else {
+      const trimmed = part.replace(/^\n+|\n+$/g, "");
+      if (trimmed) body.append(h("p", {}, inline(trimmed)));
+    }
+  }
+  return body;
+}
+
+function inline(text) {
+  const parts = text.split(/`([^`\n]{1,200})`/);
+  return parts.map((part, place) => (place % 2 === 1 ? h("code", {}, part) : part));
+}
+
+/** Words of questions that tell nothing. */
+const COMMON = new Set(
+  ("about and are can did does for from had has have how into not our say said should the their " +
+    "then there this that was were what when where which who why will with would you your").split(" "),
+);
+
+/** Shows a text with the words of a cue marked. */
+export function marked(text, cue) {
+  const all = (cue.match(/[\p{L}\p{N}_]{3,}/gu) ?? []).map((word) => word.toLowerCase());
+  const words = all.filter((word) => !COMMON.has(word));
+  if (!words.length) return [text];
+  const escaped = [...new Set(words)].map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const pattern = new RegExp(`(${escaped.join("|")})`, "giu");
+  return text.split(pattern).map((part, place) => (place % 2 === 1 ? h("mark", {}, part) : part));
+}
+
+/** Returns the last part of a project's path. */
+export function shortProject(project) {
+  return project ? project.replace(/\/+$/, "").split("/").pop() || project : null;
+}
+
+/** Counts in words: `1 turn`, `2 turns`, `3 memories`. */
+export function counted(n, thing) {
+  return `${number(n)} ${n === 1 ? thing : `${thing.replace(/y$/, "ie")}s`}`;
+}
+
+/** Writes a number as the reader's language does. */
+export function number(n) {
+  return new Intl.NumberFormat().format(n);
+}
+
+/** Who speaks, for people. */
+export const SPEAKERS = { user: "You", assistant: "Assistant", system: "iai-mcp" };
+
+/** A label of who spoke. */
+export function speaker(role) {
+  return h(`span.role.${role}`, {}, SPEAKERS[role] ?? role);
+}
+
+/** A line that leads to a memory. */
+export function glimpse(memory, before) {
+  return h(
+    "a.glimpse",
+    { href: `#/memory/${memory.record_id}`, "data-item": "" },
+    before ? h("span.glimpse-why", {}, before) : null,
+    h("span.glimpse-words", {}, memory.first_words || "(no words)"),
+    h(
+      "span.glimpse-meta",
+      {},
+      speaker(memory.role),
+      h("time", { datetime: memory.ts }, dayKey(memory.ts)),
+      memory.project ? h("span", {}, shortProject(memory.project)) : null,
+      memory.valid_to ? h("span.tag.old", {}, "replaced") : null,
+    ),
+  );
+}
+
+/** What stands where something is on its way. */
+export function waiting(what) {
+  return h("p.empty", { "aria-busy": "true" }, what);
+}

@@ -1,0 +1,227 @@
+// One memory: its words, its neighbours, where it comes from, and what can be done with it.
+
+import { ask } from "./ask.js";
+import { ago, moment } from "./dates.js";
+import { correct, forget, say } from "./dialogs.js";
+import { glimpse, h, number, prose, shortProject, speaker, waiting } from "./elements.js";
+
+export const title = "Memory";
+
+const KINDS = {
+  similar: "Means much the same",
+  near_duplicate: "Almost the same words",
+  hebbian: "Was of use together",
+  entity_shared: "Names the same thing",
+  consolidated_from: "Made from",
+  schema_instance_of: "A case of",
+};
+const FROM = { consolidated_from: "Quoted by", schema_instance_of: "Has the case" };
+const PROVENANCE = {
+  git_branch: "Branch",
+  branch: "Branch",
+  model: "Model",
+  tools: "Tools",
+  files: "Files",
+  host_version: "Host version",
+  generated: "Made by iai-mcp",
+  of: "Of",
+  n_members: "Out of",
+};
+
+export async function show(view, { path, signal, go, acts }) {
+  view.append(waiting("Reading …"));
+  const told = await ask("picture_memory", { id: path[0] }, signal);
+  const memory = told.memory;
+  const pin = h(
+    "button",
+    { type: "button", "aria-pressed": String(memory.pinned) },
+    memory.pinned ? "Unpin" : "Pin",
+  );
+  const did = {
+    p: () => togglePin(memory, pin),
+    c: () => correct(memory, (id) => go.to(`#/memory/${id}`)),
+    f: () => forget({ ids: [memory.record_id] }, () => go.back()),
+    b: told.previous ? () => go.to(`#/memory/${told.previous.record_id}`) : null,
+    n: told.next ? () => go.to(`#/memory/${told.next.record_id}`) : null,
+  };
+  acts(did);
+  pin.addEventListener("click", did.p);
+  const place = [memory.host, memory.session_id].map(encodeURIComponent).join("/");
+  const session = `#/session/${place}?at=${memory.record_id}`;
+  view.replaceChildren(
+    h(
+      "div.head",
+      {},
+      h(
+        "h1",
+        {},
+        speaker(memory.role),
+        " ",
+        h("time", { datetime: memory.ts }, moment(memory.ts)),
+        " ",
+        h("span.muted", {}, ago(memory.ts)),
+      ),
+      h(
+        "div.buttons",
+        {},
+        pin,
+        h("button", { type: "button", onclick: did.c }, "Correct"),
+        h("button.danger-quiet", { type: "button", onclick: did.f }, "Forget"),
+      ),
+    ),
+    h(
+      "div.memory",
+      {},
+      h(
+        "div.memory-main",
+        {},
+        replaced(told),
+        told.untrusted ? h("p.careful", {}, `Careful: ${told.untrusted}.`) : null,
+        h("article.words", {}, prose(memory.literal_surface)),
+        memory.excerpt
+          ? h(
+              "p.muted",
+              {},
+              `The first ${number(memory.excerpt.end)} of ${number(memory.excerpt.total)} characters. `,
+              "`iai-mcp show` has them all.",
+            )
+          : null,
+        section("Before and after", [
+          told.previous ? glimpse(told.previous, "Before") : null,
+          told.next ? glimpse(told.next, "After") : null,
+          h("a.more-link", { href: session }, "The whole conversation"),
+        ]),
+        told.disputed_with.length
+          ? section(
+              "May say the opposite",
+              told.disputed_with.map((one) => glimpse(one.memory, one.what)),
+            )
+          : null,
+        links(told.links),
+      ),
+      h("aside", { "aria-label": "Where it comes from" }, origin(memory, told.topic)),
+    ),
+  );
+}
+
+async function togglePin(memory, button) {
+  const wanted = !memory.pinned;
+  button.disabled = true;
+  try {
+    const answer = await ask(wanted ? "memory_pin" : "memory_unpin", { id: memory.record_id });
+    memory.pinned = answer.pinned;
+    say(
+      memory.pinned
+        ? "Pinned: sessions of its project begin with it."
+        : "Unpinned. It stays remembered.",
+    );
+  } catch (error) {
+    say(`Nothing was changed: ${error.message}`);
+  }
+  button.disabled = false;
+  button.textContent = memory.pinned ? "Unpin" : "Pin";
+  button.setAttribute("aria-pressed", String(memory.pinned));
+  button.focus();
+}
+
+function replaced(told) {
+  const parts = [];
+  if (told.replaced_by.length) {
+    const when = told.memory.valid_to ? ` since ${moment(told.memory.valid_to)}` : "";
+    parts.push(
+      h(
+        "section.replaced",
+        {},
+        h("h2", {}, `No longer holds${when}`),
+        h(
+          "div.list",
+          {},
+          told.replaced_by.map((one) => glimpse(one, "Replaced by")),
+        ),
+      ),
+    );
+  }
+  if (told.replaced.length) {
+    parts.push(
+      h(
+        "section.replaces",
+        {},
+        h("h2", {}, "Holds instead of"),
+        h(
+          "div.list",
+          {},
+          told.replaced.map((one) => glimpse(one, "Replaced")),
+        ),
+      ),
+    );
+  }
+  return parts;
+}
+
+function links(all) {
+  const groups = new Map();
+  for (const link of all) {
+    const name = (link.direction === "from" && FROM[link.kind]) || KINDS[link.kind] || link.kind;
+    groups.set(name, [...(groups.get(name) ?? []), link]);
+  }
+  return [...groups].map(([name, group]) =>
+    section(
+      name,
+      group.map((link) => glimpse(link.memory, `${Math.round(link.weight * 100)} %`)),
+    ),
+  );
+}
+
+function section(name, content) {
+  return h("section", {}, h("h2", {}, name), h("div.list", {}, content));
+}
+
+function origin(memory, topic) {
+  const rows = [
+    [
+      "Project",
+      memory.project
+        ? h(
+            "a",
+            {
+              href: `#/timeline?${new URLSearchParams({ project: memory.project })}`,
+              title: memory.project,
+            },
+            shortProject(memory.project),
+          )
+        : null,
+    ],
+    ["Topic", topic?.label ? h("a", { href: `#/map?topic=${topic.number}` }, topic.label) : null],
+    ["Host", memory.host],
+    ["Session", h("code", {}, memory.session_id)],
+    ["Folder", memory.cwd ? h("code", {}, memory.cwd) : null],
+    ...Object.entries(memory.provenance ?? {}).map(([name, value]) => [
+      PROVENANCE[name] ?? name,
+      told(value),
+    ]),
+    ["Kind", memory.tier],
+    ["Captured", h("time", { datetime: memory.captured_at }, moment(memory.captured_at))],
+    ["Tags", memory.tags.length ? memory.tags.join(", ") : null],
+    ["Id", h("code", {}, memory.record_id)],
+  ];
+  const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return [
+    h("h2", {}, "Where it comes from"),
+    h(
+      "dl.facts",
+      {},
+      shown.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+    ),
+  ];
+}
+
+function told(value) {
+  if (Array.isArray(value))
+    return h(
+      "ul.plain",
+      {},
+      value.map((one) => h("li", {}, h("code", {}, String(one)))),
+    );
+  if (value === true) return "yes";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

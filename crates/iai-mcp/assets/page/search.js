@@ -1,0 +1,291 @@
+// The search screen: the ranking of recall, with its reasons; before a question, what is at hand.
+
+import { ask } from "./ask.js";
+import { ago, moment } from "./dates.js";
+import { counted, glimpse, h, marked, number, shortProject, speaker } from "./elements.js";
+import { sessionItem } from "./timeline.js";
+
+const TYPING_MS = 250;
+const SHOWN_CHARS = 420;
+const LONG_CHARS = 1600;
+
+export const title = "Search";
+
+export async function show(view, { query, signal, go }) {
+  const cue = query.get("q") ?? "";
+  const project = query.get("project") ?? "";
+  const field = h("input", {
+    type: "search",
+    id: "cue",
+    value: cue,
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: "Ask your memory",
+    enterkeyhint: "search",
+  });
+  const choice = h(
+    "select",
+    { id: "project", "aria-label": "Project" },
+    h("option", { value: "" }, "All projects"),
+  );
+  const results = h("div.results", {});
+  view.append(
+    h("h1.unseen", {}, "Search the memory"),
+    h(
+      "form.ask",
+      {
+        role: "search",
+        onsubmit: (event) => {
+          event.preventDefault();
+          search(true);
+        },
+      },
+      h("label.unseen", { for: "cue" }, "Search the memory"),
+      field,
+      choice,
+    ),
+    results,
+  );
+  let timer = 0;
+  let last = null;
+  field.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => search(false), TYPING_MS);
+  });
+  choice.addEventListener("change", () => search(true));
+  signal.addEventListener("abort", () => clearTimeout(timer));
+  if (!cue) field.focus({ preventScroll: true });
+
+  let running = null;
+  async function search() {
+    const words = field.value.trim();
+    const wanted = `${choice.value}\n${words}`;
+    if (wanted === last) return;
+    last = wanted;
+    const asked = new URLSearchParams();
+    if (words) asked.set("q", words);
+    if (choice.value) asked.set("project", choice.value);
+    go.replace(`#/search${asked.size ? `?${asked}` : ""}`);
+    running?.abort();
+    running = new AbortController();
+    signal.addEventListener("abort", () => running.abort());
+    await fill(results, words, choice.value, running.signal);
+  }
+  const first = ask("picture_sessions", { limit: 5 }, signal);
+  first.then(
+    (page) => {
+      for (const line of page.projects ?? []) {
+        choice.append(
+          h(
+            "option",
+            { value: line.project },
+            `${shortProject(line.project)} (${line.n_sessions})`,
+          ),
+        );
+      }
+      choice.value = project;
+    },
+    () => {},
+  );
+  last = `${project}\n${cue}`;
+  await fill(results, cue, project, signal, first);
+}
+
+async function fill(results, cue, project, signal, sessions) {
+  results.setAttribute("aria-busy", "true");
+  try {
+    const shown = cue
+      ? await found(cue, project, signal)
+      : await atHand(project, signal, sessions);
+    results.replaceChildren(...shown);
+  } catch (error) {
+    if (error.name !== "AbortError")
+      results.replaceChildren(h("p.empty", { role: "alert" }, error.message));
+  } finally {
+    results.removeAttribute("aria-busy");
+  }
+}
+
+async function found(cue, project, signal) {
+  const params = { cue, ...(project ? { project } : {}) };
+  const answer = await ask("picture_search", params, signal);
+  const took = answer.timing_us
+    ? ` in ${number(Math.max(1, Math.round(answer.timing_us.all / 1000)))} ms`
+    : "";
+  const best = answer.hits[0]?.score ?? 1;
+  const hits = answer.hits.map((hit, place) => h("li", {}, hitCard(hit, cue, best, place)));
+  const old = answer.anti_hits.map((hit) => h("li", {}, hitCard(hit, cue, best, null)));
+  return [
+    h(
+      "p.count",
+      { role: "status" },
+      answer.hits.length ? `${counted(answer.hits.length, "hit")}${took}` : "Nothing found.",
+    ),
+    answer.hints.length
+      ? h(
+          "ul.hints",
+          {},
+          answer.hints.map((hint) => h("li", {}, hint.text)),
+        )
+      : null,
+    h("ol.hits", { "aria-label": "Hits, best first" }, hits),
+    old.length
+      ? h(
+          "section",
+          {},
+          h("h2", {}, "No longer holds, or is disputed"),
+          h("ol.hits.old", {}, old),
+        )
+      : null,
+  ].filter(Boolean);
+}
+
+function hitCard(hit, cue, best, place) {
+  const text = hit.literal_surface;
+  const shown = text.length > LONG_CHARS ? around(text, cue) : text;
+  const words = h(
+    "a.hit-words",
+    { href: `#/memory/${hit.record_id}`, "data-item": "" },
+    hit.excerpt?.start > 0 ? "… " : null,
+    marked(shown, cue),
+    (hit.excerpt && hit.excerpt.end < hit.excerpt.total) || shown !== text ? " …" : null,
+  );
+  return h(
+    "article.hit",
+    {},
+    h(
+      "div.hit-meta",
+      {},
+      speaker(hit.role),
+      h("time", { datetime: hit.ts, title: moment(hit.ts) }, moment(hit.ts)),
+      h("span.muted", {}, ago(hit.ts)),
+      hit.project ? h("span.tag", { title: hit.project }, shortProject(hit.project)) : null,
+      hit.tier !== "episodic" ? h("span.tag", {}, hit.tier) : null,
+      hit.valid_to ? h("span.tag.old", {}, "replaced") : null,
+      hit.relation === "disputed_with" ? h("span.tag.old", {}, "disputed") : null,
+    ),
+    words,
+    hit.untrusted ? h("p.careful", {}, `Careful: ${hit.untrusted}.`) : null,
+    why(hit, best, place),
+  );
+}
+
+/** The part of a long text with the first word that was looked for. */
+function around(text, cue) {
+  const words = cue.toLowerCase().match(/[\p{L}\p{N}_]{3,}/gu) ?? [];
+  const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
+  const start = Math.max(0, Math.min(...(places.length ? places : [0])) - SHOWN_CHARS / 4);
+  return text.slice(start, start + SHOWN_CHARS);
+}
+
+/** The arithmetic behind a score, folded away. */
+function why(hit, best, place) {
+  const share = Math.max(0, Math.min(1, hit.score / Math.max(best, 0.0001)));
+  const meter = h("span.meter", { "aria-hidden": "true" }, h("span", {}));
+  meter.firstChild.style.setProperty("inline-size", `${Math.round(share * 100)}%`);
+  const parts = terms(hit.reason);
+  const rows = parts.map(([sign, name, value, note]) =>
+    h(
+      "tr",
+      {},
+      h("td", {}, sign),
+      h("th", { scope: "row" }, name),
+      h("td.num", {}, value),
+      h("td.muted", {}, note),
+    ),
+  );
+  return h(
+    "details.why",
+    {},
+    h(
+      "summary",
+      {},
+      place === 0 ? "Why this first" : "Why",
+      meter,
+      h("span.num", {}, hit.score.toFixed(3)),
+    ),
+    h(
+      "table",
+      {},
+      h(
+        "tbody",
+        {},
+        rows,
+        h(
+          "tr.sum",
+          {},
+          h("td", {}, "="),
+          h("th", { scope: "row" }, "score"),
+          h("td.num", {}, hit.score.toFixed(3)),
+          h("td", {}),
+        ),
+      ),
+    ),
+    h("p.muted", {}, hit.reason),
+  );
+}
+
+/** Takes the words of a reason apart: `words 0.300 (bm25 4.20) + scene 0.100`. */
+export function terms(reason) {
+  const pieces = reason.split(/\s([+−×→])\s/);
+  const signs = ["", ...pieces.filter((_, place) => place % 2 === 1)];
+  return pieces
+    .filter((_, place) => place % 2 === 0)
+    .map((piece, place) => {
+      const read = piece.match(/^([^\d(]*?)\s*(-?\d+(?:\.\d+)?)\s*(.*)$/);
+      return read
+        ? [signs[place], read[1] || "factor", read[2], read[3].replace(/^\(|\)$/g, "")]
+        : [signs[place], piece, "", ""];
+    });
+}
+
+async function atHand(project, signal, sessions) {
+  const [pins, page] = await Promise.all([
+    ask("memory_pins", {}, signal),
+    project || !sessions
+      ? ask("picture_sessions", { limit: 5, ...(project ? { project } : {}) }, signal)
+      : sessions,
+  ]);
+  const seen = pins.memories.map((pin) => ({
+    ...pin,
+    first_words: pin.literal_surface.slice(0, 200),
+  }));
+  const parts = [];
+  if (seen.length) {
+    parts.push(
+      h(
+        "section",
+        {},
+        h("h2", {}, "Pinned"),
+        h(
+          "div.list",
+          {},
+          seen.map((pin) => glimpse(pin)),
+        ),
+      ),
+    );
+  }
+  if (page.sessions.length) {
+    parts.push(
+      h(
+        "section",
+        {},
+        h("h2", {}, "Lately"),
+        h(
+          "div.list",
+          {},
+          page.sessions.map((line) => sessionItem(line, true)),
+        ),
+      ),
+    );
+  }
+  if (!parts.length)
+    parts.push(
+      h(
+        "p.empty",
+        {},
+        "Nothing is remembered yet. What you and your assistants say will be here.",
+      ),
+    );
+  return parts;
+}

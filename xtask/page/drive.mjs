@@ -1,0 +1,345 @@
+// Clicks through every screen of the page in headless Chromium, wide and narrow, light and dark,
+// once by the keyboard alone. Run by `cargo xtask page`, in the environment of a throw-away home:
+//   node drive.mjs BINARY BROWSER N_MEMORIES [VISIT…]
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const [binary, browserName, nMemories, ...only] = process.argv.slice(2);
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve("axe-core/axe.min.js"),
+  "utf8",
+);
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const WIDE = { width: 1440, height: 900 };
+const NARROW = { width: 360, height: 740 };
+const CUE = "which retry policy did we decide on for a declined card";
+const PATIENCE_MS = 30_000;
+const started = [];
+
+function run(...words) {
+  const done = spawnSync(binary, words, { encoding: "utf8" });
+  assert.equal(done.status, 0, `${words.join(" ")}: ${done.stdout}${done.stderr}`);
+  return done.stdout;
+}
+
+/** Starts the page's program and returns its address, which is good once. */
+async function brain() {
+  const child = spawn(binary, ["--json", "brain", "--no-open"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  started.push(child);
+  for await (const line of createInterface({ input: child.stdout }))
+    return { child, url: JSON.parse(line).url };
+  throw new Error("`iai-mcp brain` ended without an address");
+}
+
+/** A browser window that notes whatever must not happen. */
+class Visit {
+  static async open(browser, name, options) {
+    const { child, url } = await brain();
+    const context = await browser.newContext({
+      viewport: WIDE,
+      reducedMotion: "reduce",
+      ...options,
+    });
+    const page = await context.newPage();
+    const visit = Object.assign(new Visit(), {
+      name,
+      child,
+      context,
+      page,
+      faults: [],
+      origin: new URL(url).origin,
+    });
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.addInitScript(() => {
+      window.violations = [];
+      addEventListener("securitypolicyviolation", (event) =>
+        window.violations.push(`${event.violatedDirective} ${event.blockedURI}`),
+      );
+    });
+    page.on("console", (message) => {
+      if (message.type() === "error" || message.type() === "warning")
+        visit.faults.push(`console: ${message.text()}`);
+    });
+    page.on("pageerror", (error) => visit.faults.push(`error: ${error.message}`));
+    page.on("request", (request) => {
+      if (!request.url().startsWith(`${visit.origin}/`) && !request.url().startsWith("data:"))
+        visit.faults.push(`request: ${request.url()}`);
+    });
+    await page.goto(url);
+    await visit.ready();
+    assert.ok(!page.url().includes("enter="), "the ticket stays in the address");
+    return visit;
+  }
+
+  async ready() {
+    await this.page.waitForSelector("main [data-ready]");
+  }
+
+  async go(hash) {
+    await this.page.evaluate((wanted) => {
+      location.hash = wanted;
+    }, hash);
+    await this.page.waitForFunction(
+      (wanted) => location.hash === wanted && document.querySelector("main [data-ready]"),
+      hash,
+    );
+    await this.ready();
+  }
+
+  /** Takes a picture and looks for what keeps people out. */
+  async look(screen) {
+    const { page } = this;
+    await page.screenshot({ path: `${this.name}-${screen}.png` });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (wide > 0) this.faults.push(`${screen}: ${wide} px wider than the window`);
+    await page.evaluate(axeSource);
+    const report = await page.evaluate(() =>
+      window.axe.run(document, { resultTypes: ["violations"] }),
+    );
+    for (const fault of report.violations) {
+      const where = fault.nodes
+        .slice(0, 3)
+        .map((node) => `${node.target.join(" ")} (${node.any[0]?.message ?? ""})`)
+        .join("; ");
+      const line = `${screen}: ${fault.impact} ${fault.id}: ${where}`;
+      if (fault.impact === "serious" || fault.impact === "critical") this.faults.push(line);
+      else console.log(`  minor, ${this.name}: ${line}`);
+    }
+  }
+
+  async end() {
+    this.faults.push(
+      ...(await this.page.evaluate(() => window.violations)).map((what) => `CSP: ${what}`),
+    );
+    await this.context.close();
+    this.child.kill("SIGTERM");
+    assert.deepEqual(this.faults, [], this.name);
+    console.log(`  ${this.name}: well`);
+  }
+}
+
+async function find(visit, cue) {
+  const { page } = visit;
+  await visit.go("#/search");
+  await page.fill("#cue", cue);
+  await page.press("#cue", "Enter");
+  await page.waitForSelector(".hit-words, .results .count");
+  await page.waitForFunction(() => !document.querySelector(".results[aria-busy]"));
+}
+
+async function screens(visit) {
+  const { page } = visit;
+  await page.waitForSelector(".session");
+  await visit.look("home");
+  await find(visit, CUE);
+  await page.waitForSelector(".hit-words");
+  await page.locator(".why summary").first().click();
+  await page.waitForSelector(".why[open] table .sum");
+  await visit.look("search");
+  await page.locator(".hit-words").first().click();
+  await page.waitForSelector("article.words");
+  await visit.look("memory");
+  await page.getByRole("link", { name: "The whole conversation" }).click();
+  await page.waitForSelector(".turn.meant");
+  await visit.look("session");
+  await visit.go("#/timeline");
+  await page.waitForSelector(".day .session");
+  await visit.look("timeline");
+  await page.locator(".cell[data-day]").last().click();
+  await page.waitForFunction(() => location.hash.includes("until="));
+  await page.waitForSelector(".day .session");
+  await visit.go("#/map");
+  await page.waitForSelector(".topic-item");
+  await visit.look("map");
+  await page.getByRole("button", { name: "Closer" }).click();
+  await page.locator(".topic-item").first().click();
+  await page.waitForSelector(".panel .glimpse");
+  await visit.look("topic");
+  await visit.go("#/health");
+  await page.waitForSelector(".card");
+  await visit.look("health");
+}
+
+/** Pins, corrects and forgets as a person does. */
+async function deeds(visit) {
+  const { page } = visit;
+  await find(visit, "moisture sensor of the tomato bed");
+  await page.locator(".hit-words").first().click();
+  await page.getByRole("button", { name: "Pin" }).click();
+  await page.getByRole("button", { name: "Unpin" }).waitFor();
+  await page.getByRole("button", { name: "Correct" }).click();
+  await page.fill(
+    "#correction",
+    "The moisture sensor of the tomato bed was exchanged; <b>wet</b> soil reads 71 percent.",
+  );
+  await visit.look("correct");
+  await page.getByRole("button", { name: "Keep the correction" }).click();
+  await page.waitForSelector(".replaces");
+  const words = await page.locator("article.words").innerText();
+  assert.ok(words.includes("<b>wet</b>"), "words must stay words");
+  assert.equal(await page.locator("article.words b").count(), 0, "words became markup");
+  await visit.look("corrected");
+  await page.locator(".replaces .glimpse").click();
+  await page.waitForSelector(".replaced");
+  await visit.look("replaced");
+  await page.goBack();
+  await page.waitForSelector(".replaces");
+  await page.getByRole("button", { name: "Forget" }).click();
+  await page.waitForSelector("dialog .going li");
+  await visit.look("forget");
+  await page.getByRole("button", { name: /^Forget 1 memory for good/ }).click();
+  await page.waitForSelector(".toast.shown");
+  await page.waitForFunction(() =>
+    document.querySelector(".toast").textContent.startsWith("Forgotten"),
+  );
+  await find(visit, "moisture sensor exchanged wet soil");
+  const hits = await page.locator(".hit-words").allInnerTexts();
+  assert.ok(!hits.some((hit) => hit.includes("was exchanged")), "what was forgotten is found");
+  await visit.go("#/search");
+  await page.fill("#cue", "");
+  await page.getByRole("heading", { name: "Pinned" }).waitFor();
+}
+
+/** The same with no mouse. */
+async function keys(visit) {
+  const { page } = visit;
+  const press = (...all) =>
+    all.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
+  await press("Escape", "2");
+  await page.waitForSelector(".day .session");
+  await press("j", "j", "k", "Enter");
+  await page.waitForSelector(".turn");
+  await press("j", "Enter");
+  await page.waitForSelector("article.words");
+  const before = page.url();
+  await press("n");
+  await page.waitForFunction((url) => location.href !== url, before);
+  await visit.ready();
+  await press("p");
+  await page.getByRole("button", { name: "Unpin" }).waitFor();
+  await press("p");
+  await page.getByRole("button", { name: "Pin", exact: true }).waitFor();
+  await press("c");
+  await page.waitForSelector("#correction");
+  await press("Escape");
+  await page.waitForSelector("dialog", { state: "detached" });
+  await press("f");
+  await page.waitForSelector("dialog .going");
+  await press("Escape");
+  await page.waitForSelector("dialog", { state: "detached" });
+  await press("/");
+  await page.waitForSelector("#cue:focus");
+  await page.keyboard.type("retry policy");
+  await page.waitForSelector(".hit-words");
+  await press("ArrowDown", "ArrowDown", "Enter");
+  await page.waitForSelector("article.words");
+  await press("Escape");
+  await page.waitForSelector(".hit-words");
+  await press("3");
+  await page.waitForSelector(".topic-item");
+  await press("j", "Enter");
+  await page.waitForSelector(".panel .glimpse");
+  await press("4");
+  await page.waitForSelector(".card");
+  await press("?");
+  await page.waitForSelector("dialog .keys");
+  await visit.look("help");
+  await press("Escape");
+  await press("d");
+  assert.ok(
+    ["dark", "light"].includes(await page.evaluate(() => document.documentElement.dataset.theme)),
+  );
+}
+
+/** Without a daemon the page says so, reads, refuses to write, and recovers by itself. */
+async function outage(visit) {
+  const { page } = visit;
+  await find(visit, CUE);
+  run("daemon", "stop");
+  await page.locator(".hit-words").first().click();
+  await page.waitForSelector("article.words");
+  await page.waitForSelector(".notice:not([hidden])");
+  await visit.look("no-daemon");
+  await page.getByRole("button", { name: "Pin" }).click();
+  await page.waitForFunction(() =>
+    document.querySelector(".toast.shown")?.textContent.includes("daemon is not running"),
+  );
+  await visit.go("#/health");
+  await page.getByText("Not running", { exact: true }).waitFor();
+  await visit.look("health-no-daemon");
+  run("daemon", "start");
+  await page.waitForSelector(".notice[hidden]", { state: "attached" });
+  await page.getByText("Running", { exact: true }).waitFor();
+}
+
+/** With the page's program gone, the page says so. */
+async function ended(visit) {
+  visit.child.kill("SIGTERM");
+  await new Promise((done) => visit.child.once("exit", done));
+  await visit.page.evaluate(() => {
+    location.hash = "#/timeline";
+  });
+  await visit.page.waitForFunction(() =>
+    document.querySelector(".notice")?.textContent.includes("has ended"),
+  );
+  visit.faults = visit.faults.filter((fault) => !fault.includes("ERR_CONNECTION_REFUSED"));
+}
+
+const profile = mkdtempSync(join(tmpdir(), "iai-page-"));
+const browser = await chromium.launch({
+  executablePath: pathOf(browserName),
+  args: FLAGS,
+  headless: true,
+  env: { ...process.env, HOME: profile },
+});
+try {
+  console.log(`The page in ${browserName} ${browser.version()}, ${nMemories} memories:`);
+  for (const [name, options, ...acts] of [
+    ["wide-light", { colorScheme: "light" }, screens, deeds],
+    ["wide-dark", { colorScheme: "dark" }, screens],
+    ["narrow-light", { colorScheme: "light", viewport: NARROW, hasTouch: true }, screens],
+    ["narrow-dark", { colorScheme: "dark", viewport: NARROW, hasTouch: true }, screens],
+    ["keys", { colorScheme: "light" }, keys],
+    ["outage", { colorScheme: "light" }, outage, ended],
+  ]) {
+    if (only.length && !only.includes(name)) continue;
+    const visit = await Visit.open(browser, name, options);
+    try {
+      for (const act of acts) await act(visit);
+    } catch (error) {
+      await visit.page.screenshot({ path: `${name}-failed.png` });
+      throw new Error(
+        [`${name}, ${visit.page.url().replace(/.*#/, "#")}: ${error.message}`, ...visit.faults].join("\n"),
+        { cause: error },
+      );
+    }
+    await visit.end();
+  }
+} finally {
+  await browser.close();
+  for (const child of started) child.kill("SIGTERM");
+  rmSync(profile, { recursive: true, force: true });
+}
+
+function pathOf(name) {
+  return spawnSync("sh", ["-c", 'command -v "$1"', "sh", name], {
+    encoding: "utf8",
+  }).stdout.trim();
+}
