@@ -13,6 +13,7 @@ pub(crate) const PRODUCT: &str = "iai-mcp";
 
 /// A first release build compiles OpenSSL and SQLCipher from source, on any machine.
 const BUILD_DEADLINE: Duration = Duration::from_mins(60);
+const FETCH_DEADLINE: Duration = Duration::from_mins(10);
 const METADATA_DEADLINE: Duration = Duration::from_mins(1);
 
 /// Returns the folder that holds the workspace's `Cargo.toml`.
@@ -75,10 +76,11 @@ fn built(name: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Returns what `cargo metadata` tells about every package, our own and others'.
+/// Returns what `cargo metadata` tells about every package, our own and others', also those that
+/// only other systems use. The first time, cargo fetches what it has not seen yet.
 pub(crate) fn metadata() -> Result<String, String> {
-    let metadata = cargo(&["metadata", "--format-version", "1", "--offline", "--locked"]);
-    let finished = process::capture(metadata, METADATA_DEADLINE)?;
+    let metadata = cargo(&["metadata", "--format-version", "1", "--locked"]);
+    let finished = process::capture(metadata, FETCH_DEADLINE)?;
     match finished.status.success() {
         true => Ok(finished.stdout),
         false => Err(format!("cargo metadata: {}", finished.stderr)),

@@ -23,9 +23,15 @@ pub fn take_back(paths: &StorePaths, keys: &KeySource, version: u32) -> Result<(
     let known = known_at(version).map_err(failed)?;
     connection.execute_batch("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE;").map_err(failed)?;
     let newer = objects(&connection).map_err(failed)?;
-    for (kind, name, _) in newer.iter().filter(|object| !known.contains(object)) {
-        // What belongs to a table that went is gone already.
-        connection.execute_batch(&format!("DROP {kind} IF EXISTS {name};")).map_err(failed)?;
+    for (kind, name, sql) in &newer {
+        match known.iter().find(|(_, known, _)| known == name) {
+            Some((_, _, before)) if before == sql => {}
+            Some((_, _, before)) => reword(&connection, name, before).map_err(failed)?,
+            // What belongs to a table that went is gone already.
+            None => connection
+                .execute_batch(&format!("DROP {kind} IF EXISTS {name};"))
+                .map_err(failed)?,
+        }
     }
     // A step over a table that went would believe that it is done.
     if known.iter().any(|(_, name, _)| name == "step") {
@@ -34,6 +40,14 @@ pub fn take_back(paths: &StorePaths, keys: &KeySource, version: u32) -> Result<(
     connection.pragma_update(None, "user_version", version).map_err(failed)?;
     assert_eq!(objects(&connection).map_err(failed)?, known, "as version {version} had them");
     connection.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE);").map_err(failed)
+}
+
+/// Gives a table the words it had: only checks are ever said in other words.
+fn reword(connection: &Connection, name: &str, sql: &str) -> rusqlite::Result<()> {
+    connection.execute_batch("PRAGMA writable_schema = ON;")?;
+    let change = "UPDATE sqlite_schema SET sql = ?2 WHERE name = ?1";
+    connection.execute(change, [name, sql])?;
+    connection.execute_batch("PRAGMA writable_schema = RESET;")
 }
 
 /// Returns the version of the tables as they are, without bringing them forward.

@@ -57,7 +57,7 @@ pub(super) enum BenchCommand {
     },
     /// How often secrets and orders to the assistant are found, and ordinary words taken for them
     Guards {
-        /// A .jsonl file, or a folder of them: {"text": …, "label": "secret"|"clean"|"order"|
+        /// A .jsonl file, or a folder of them: {"text": "words", "label": "secret"|"clean"|"order"|
         /// "ordinary"} per line
         #[arg(long, value_name = "PATH")]
         data: PathBuf,

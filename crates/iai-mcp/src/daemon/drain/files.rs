@@ -63,8 +63,8 @@ pub(super) fn waiting(folder: &Path, now: Timestamp) -> io::Result<Vec<Waiting>>
     Ok(found)
 }
 
-/// Counts the turns that wait now and says since when, without touching anything; nothing when there
-/// are too many files to look into while somebody waits for the answer.
+/// Counts the turns that wait now and says since when, without touching anything; nothing when
+/// there are too many files to look into while somebody waits for the answer.
 pub(in crate::daemon) fn glance(folder: &Path) -> Option<(u64, Option<Timestamp>)> {
     let (mut n_waiting, mut oldest_at, mut n_files) = (0, None, 0);
     for entry in fs::read_dir(folder).ok()? {
