@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::crash::{self, Crash};
+use crate::page::{self, Page};
 use crate::{figures, process, repository, tidy};
 
 /// Checks written by others, seen from the repository root. They may be absent.
@@ -30,6 +31,8 @@ enum Work {
     ReleaseBuild,
     /// A short run of kills.
     Crash,
+    /// The page in a browser.
+    Page,
     Acceptance(PathBuf),
 }
 
@@ -77,6 +80,10 @@ fn steps() -> Result<Vec<Step>, String> {
         Step { name: "release build".to_owned(), work: Work::ReleaseBuild },
         Step { name: "crash".to_owned(), work: Work::Crash },
     ];
+    match page::missing() {
+        None => steps.push(Step { name: "page".to_owned(), work: Work::Page }),
+        Some(missing) => println!("page: skipped, {missing}"),
+    }
     let folder = repository::root().join(ACCEPTANCE);
     if folder.is_dir() {
         let checks = executables(&folder)
@@ -135,6 +142,7 @@ fn perform(work: &Work) -> Result<(), String> {
         Work::Test => succeed(tests(), CARGO_DEADLINE),
         Work::ReleaseBuild => succeed(repository::release_build(), CARGO_DEADLINE),
         Work::Crash => crash::run_program(Crash::SHORT, &repository::release_binary()?),
+        Work::Page => page::run(Page::SHORT),
         Work::Acceptance(path) => accept(path),
     }
 }
@@ -220,7 +228,8 @@ mod tests {
         let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
         assert!(names.starts_with(&["tidy", "fmt", "clippy", "doc", "test build", "test"]));
         assert_eq!(names.get(6..8), Some(&["release build", "crash"][..]));
-        assert!(names.iter().skip(8).all(|name| name.starts_with("acceptance: ")), "{names:?}");
+        let rest = names.iter().skip(8).filter(|name| **name != "page");
+        assert!(rest.clone().all(|name| name.starts_with("acceptance: ")), "{names:?}");
     }
 
     #[test]

@@ -38,6 +38,9 @@ enum Build {
 }
 
 impl Page {
+    /// What is tried at every change.
+    pub(crate) const SHORT: Self = Self { n_memories: N_MEMORIES, build: Build::Release };
+
     pub(crate) fn parse(words: &[&str]) -> Option<Self> {
         let mut page = Self { n_memories: N_MEMORIES, build: Build::Dev };
         let mut words = words.iter();
@@ -75,6 +78,11 @@ pub(crate) fn run(page: Page) -> Result<(), String> {
     Ok(())
 }
 
+/// Says what this system lacks to try the page, if anything.
+pub(crate) fn missing() -> Option<String> {
+    find_browser().err().or_else(|| find_npm().err())
+}
+
 fn find_browser() -> Result<&'static str, String> {
     let is_there = |name: &&&str| {
         let mut command = process::command(**name);
@@ -88,13 +96,18 @@ fn find_browser() -> Result<&'static str, String> {
     })
 }
 
-/// Puts the script and the packages it needs, at the versions of the lock file, into `folder`.
-fn fetch_scripts(folder: &Path) -> Result<(), String> {
+fn find_npm() -> Result<(), String> {
     let mut npm = process::command("npm");
     npm.arg("--version");
-    if !process::works(npm) {
-        return Err("npm does not start; on Debian `apt install npm` has it".to_owned());
+    match process::works(npm) {
+        true => Ok(()),
+        false => Err("npm does not start; on Debian `apt install npm` has it".to_owned()),
     }
+}
+
+/// Puts the script and the packages it needs, at the versions of the lock file, into `folder`.
+fn fetch_scripts(folder: &Path) -> Result<(), String> {
+    find_npm()?;
     let io = |error| format!("cannot fill {}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(io)?;
     for name in ["package.json", "package-lock.json", ".npmrc", "drive.mjs"] {
@@ -113,7 +126,7 @@ fn build(build: Build) -> Result<PathBuf, String> {
     }
     let command = repository::cargo(&["build", "--locked", "-p", repository::PRODUCT]);
     succeed("cargo build", command, BUILD_DEADLINE)?;
-    Ok(repository::root().join("target/debug").join(repository::PRODUCT))
+    repository::debug_binary()
 }
 
 /// Has a made-up life remembered and put in order.

@@ -63,12 +63,21 @@ pub(crate) fn release_binary() -> Result<PathBuf, String> {
     built(PRODUCT)
 }
 
+/// Returns the absolute path of what a plain `cargo build` built.
+pub(crate) fn debug_binary() -> Result<PathBuf, String> {
+    built_in("debug", PRODUCT)
+}
+
 fn built(name: &str) -> Result<PathBuf, String> {
+    built_in("release", name)
+}
+
+fn built_in(profile: &str, name: &str) -> Result<PathBuf, String> {
     let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1", "--offline"]);
     let finished = process::capture(metadata, METADATA_DEADLINE)?;
     let folder = target_folder(&finished.stdout)
         .ok_or_else(|| format!("cargo metadata names no target folder: {}", finished.stderr))?;
-    let binary = folder.join("release").join(name);
+    let binary = folder.join(profile).join(name);
     if binary.is_file() {
         Ok(binary)
     } else {
