@@ -1,6 +1,8 @@
 //! `crypto`: makes the key, exchanges it, and says what there is to say about it, never a byte of
 //! it.
 
+use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -9,7 +11,9 @@ use serde_json::{Value, json};
 
 use super::output::Output;
 use crate::client::{self, Client};
+use crate::clock;
 use crate::fields::Fields as _;
+use crate::home::ensure_private_folder;
 use crate::settings::Settings;
 
 #[derive(Subcommand)]
@@ -18,7 +22,8 @@ pub(super) enum CryptoCommand {
     Init,
     /// Show where the key comes from and whether it is safe
     Status,
-    /// Exchange the key for a new one; the memories stay, and so does whoever has them open
+    /// Exchange the key for a new one; the memories stay, and so does whoever has them open.
+    /// Backups taken before open with the old key only: it is kept in the store's folder `aside`
     Rotate(RotateArguments),
 }
 
@@ -48,14 +53,34 @@ pub(super) fn run(
             output.show(&status, describe);
         }
         CryptoCommand::Rotate(arguments) => {
+            let kept = keep_old_key(settings)?;
             let told = rotate(arguments, settings, output)?;
             output.show(&told, describe);
-            output.remark(
-                "backups taken before need the old key; take a new one: `iai-mcp backup FILE`",
-            );
+            if let Some(kept) = kept {
+                output.remark(&format!(
+                    "the old key is kept at {}: backups taken before need it (`--key-file`); delete \
+                     it when you have a new one, and renew the copy you keep elsewhere",
+                    kept.display()
+                ));
+            }
+            output.remark("take a new backup now: `iai-mcp backup FILE`");
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Copies the key file aside before it is replaced: without it, backups taken before are lost.
+fn keep_old_key(settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
+    let key = settings.home.key_file();
+    if !key.exists() {
+        return Ok(None);
+    }
+    let folder = settings.home.aside();
+    let kept = folder.join(format!("crypto.key-until-{}", clock::now().as_second()));
+    ensure_private_folder(&folder)
+        .and_then(|()| fs::copy(&key, &kept))
+        .with_context(|| format!("keeping the old key at {}", kept.display()))?;
+    Ok(Some(kept))
 }
 
 fn rotate(

@@ -34,7 +34,7 @@ pub(super) struct RecallArguments {
     /// So many hits, long ones shown in part, instead of whole ones while the budget lasts
     #[arg(long, value_name = "N")]
     hits: Option<u64>,
-    /// Ask as of this time; without a zone it is UTC
+    /// Ask as of this time: what was said later ranks lower. Without a zone it is UTC
     #[arg(long, value_name = "TIME")]
     as_of: Option<String>,
 }

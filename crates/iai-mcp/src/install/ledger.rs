@@ -118,10 +118,13 @@ impl Ledger {
         let writing = || format!("writing the install ledger {}", path.display());
         if self.files.is_empty() {
             return match disk::remove(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    Err(error).with_context(writing)
+                // A folder with nothing else in it was made for the ledger; any other stays.
+                Ok(()) => {
+                    fs::remove_dir(home.root()).ok();
+                    Ok(())
                 }
-                _ => Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                Err(error) => Err(error).with_context(writing),
             };
         }
         ensure_private_folder(home.root()).with_context(writing)?;

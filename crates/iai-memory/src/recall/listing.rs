@@ -1,7 +1,7 @@
 //! Lists hits that come in an order of their own, as many as the budget takes.
 
 use super::cue::Cue;
-use super::pack::{cost, cut_to_fit, n_chars};
+use super::pack::{cost, cut_to_fit, least, n_chars};
 use super::{HITS_MAX, Hit};
 
 const CHARS_PER_TOKEN: usize = 4;
@@ -39,6 +39,10 @@ pub(super) fn list(cue: &Cue, hits: Vec<Hit>, budget_tokens: u64, spending: Spen
         };
         let may_be_cut = spending == Spending::Shared || listed.is_empty();
         let n_chars = cost(&hit);
+        let share = match spending {
+            Spending::Whole => share,
+            Spending::Shared => share.max(n_chars.min(least(&hit))).min(left),
+        };
         let fitted = if n_chars <= share {
             Some((hit, n_chars))
         } else if may_be_cut {
@@ -46,9 +50,14 @@ pub(super) fn list(cue: &Cue, hits: Vec<Hit>, budget_tokens: u64, spending: Spen
         } else {
             None
         };
-        if let Some((hit, n_chars)) = fitted {
-            left -= n_chars;
-            listed.push(hit);
+        match fitted {
+            Some((hit, n_chars)) => {
+                left -= n_chars;
+                listed.push(hit);
+            }
+            // What comes later must not stand where what comes first had no room.
+            None if spending == Spending::Shared => break,
+            None => {}
         }
     }
     let n_lines: usize = listed.iter().map(cost).sum::<usize>().max(n_chars(&listed));

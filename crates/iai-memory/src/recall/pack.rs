@@ -37,7 +37,8 @@ pub(crate) fn nothing(cue: &Cue, hint: Hint) -> RecallAnswer {
 pub(crate) struct Room {
     n_chars: usize,
     n_hits_max: usize,
-    /// The asker wants a number of hits: each gets the same share, and none is passed over.
+    /// The asker wants a number of hits: each gets the same share, none is passed over, and where
+    /// there is not room for all, the last are left out.
     is_shared: bool,
     showing: Showing,
 }
@@ -107,6 +108,9 @@ pub(crate) fn pack(
         let (share, may_be_cut) =
             room.share(left, n_hits_max.saturating_sub(n_taken), answer.hits.is_empty());
         let n_chars = cost(&hit);
+        // A share too small for anything takes from those behind it.
+        let share =
+            if room.is_shared { share.max(n_chars.min(least(&hit))).min(left) } else { share };
         let fitted = if n_chars <= share {
             Some((hit, n_chars))
         } else if may_be_cut {
@@ -118,6 +122,11 @@ pub(crate) fn pack(
             Some((hit, n_chars)) => {
                 left -= n_chars;
                 answer.hits.push(hit);
+            }
+            // What is worse must not stand where what is better had no room.
+            None if room.is_shared => {
+                n_passed_over = n_hits_max - answer.hits.len();
+                break;
             }
             None => n_passed_over += 1,
         }
@@ -186,6 +195,13 @@ pub(super) fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<(Hit, u
     let hit = excerpt(hit, cue, room);
     let n_chars = cost(&hit);
     (n_chars <= left).then_some((hit, n_chars))
+}
+
+/// The least a hit costs of which a part is shown.
+pub(super) fn least(hit: &Hit) -> usize {
+    let words = n_chars(&hit.literal_surface);
+    // Where the excerpt begins and ends is told too.
+    cost(hit).saturating_sub(2 * words) + 4 * EXCERPT_CHARS_MIN + LINE_CHARS
 }
 
 /// Shows at most so many characters, around the first word that matched. What is already a part

@@ -216,3 +216,25 @@ fn a_number_of_hits_share_the_budget_and_none_is_passed_over() {
     }
     assert_eq!(home.recall_hits("harbour", 1, 1000).hits.len(), 1);
 }
+
+/// However many hits are wanted, the best come first; what there is no room for is the tail.
+#[test]
+fn wanting_more_hits_never_costs_the_best_ones() {
+    let home = Home::new();
+    let filler = "and so on about the harbour, the boats and the tide ".repeat(12);
+    let turns = (0..60).map(|n| {
+        let words = "lighthouse ".repeat(1 + n % 7);
+        turn(n as u64, &format!("{words} number {n} {filler}"), days_ago(n as i64))
+    });
+    home.engine.store_batch(&batch("f", turns.collect()), now()).unwrap();
+    let ids = |n_hits: usize| -> Vec<_> {
+        let hits = home.recall_hits("lighthouse", n_hits, 1500).hits;
+        hits.into_iter().map(|hit| hit.record_id).collect()
+    };
+    let few = ids(3);
+    assert_eq!(few.len(), 3);
+    for n_hits in [5, 8, 9, 12, 20, 50, 100] {
+        let many = ids(n_hits);
+        assert_eq!(many.get(..3), Some(&few[..]), "of {n_hits} wanted, {} came", many.len());
+    }
+}

@@ -223,7 +223,9 @@ fn check_spool(settings: &Settings, found: &mut Integrity) {
     let home = &settings.home;
     let Ok(keys) = spool_keys(&store_paths(home), &key_source(settings)) else { return };
     let public = home.spool_public();
-    if fs::read_to_string(&public).ok().as_ref() != Some(&keys.public_line) {
+    // Where there is none yet, a restored store for one, the next daemon makes it.
+    let is_there = public.symlink_metadata().is_ok();
+    if is_there && fs::read_to_string(&public).ok().as_ref() != Some(&keys.public_line) {
         let next =
             "`iai-mcp daemon restart` writes it again; turns sealed to it meanwhile are lost";
         found.add("spool key", &public, "it is not the public key of this store", next);
