@@ -132,7 +132,7 @@ function down(told, overview) {
     card(
       "Spool",
       told.waiting ? `${counted(told.waiting, "turn")} waiting` : "Empty",
-      [["Kept until", "the daemon runs again"]],
+      [["Kept until", told.waiting ? "the daemon runs again" : null]],
       true,
     ),
     card("Size", bytes(told.bytes), [["Store", h("code", {}, told.store)]], true),

@@ -3,7 +3,7 @@
 import { ask } from "./ask.js";
 import { clock, dayKey, longDay } from "./dates.js";
 import { forget } from "./dialogs.js";
-import { counted, h, prose, shortProject, speaker, waiting } from "./elements.js";
+import { counted, h, isTaught, prose, shortProject, speaker, waiting } from "./elements.js";
 
 export const title = "Session";
 
@@ -23,16 +23,17 @@ export async function show(view, { path, query, signal, go }) {
   const told = await part(at ? { around: at } : { skip: 0 });
   let [first, end] = [told.skip, told.skip + told.turns.length];
   const n = told.n_memories;
+  const names = namesOf(told, session);
   head.replaceChildren(
     h(
       "div",
       {},
-      h("h1", {}, told.project ? shortProject(told.project) : "Session"),
+      h("h1", {}, names.title),
       h(
         "p.muted",
         {},
-        `${told.turns[0] ? longDay(told.turns[0].ts) : ""} · ${counted(n, "turn")} · ${told.host} · `,
-        h("code", {}, session),
+        `${told.turns[0] ? longDay(told.turns[0].ts) : ""} · ${counted(n, names.part)} · `,
+        names.origin,
       ),
     ),
     h(
@@ -42,9 +43,9 @@ export async function show(view, { path, query, signal, go }) {
         "button.danger-quiet",
         {
           type: "button",
-          onclick: () => forget({ session }, () => go.to("#/timeline")),
+          onclick: () => forget({ session }, () => go.to(names.home)),
         },
-        "Forget this session",
+        `Forget this ${names.whole}`,
       ),
     ),
   );
@@ -77,6 +78,19 @@ export async function show(view, { path, query, signal, go }) {
     set();
   });
   list.querySelector(".turn.meant")?.scrollIntoView({ block: "center" });
+}
+
+/** What a session is called, and its parts; a file that was taught is read like one. */
+function namesOf({ project, host, turns: [first] }, session) {
+  if (isTaught(session)) {
+    const taught = first?.provenance?.taught;
+    const origin = taught?.file ? h("code", {}, taught.file) : "handed over on the page";
+    const names = { whole: "file", part: "passage", home: "#/teach" };
+    return { ...names, title: taught?.name ?? "File", origin };
+  }
+  const origin = [`${host} · `, h("code", {}, session)];
+  const names = { whole: "session", part: "turn", home: "#/timeline" };
+  return { ...names, title: project ? shortProject(project) : "Session", origin };
 }
 
 function turns(views, meant) {
@@ -112,7 +126,7 @@ function turn(view, meant) {
     h(
       "div.turn-meta",
       {},
-      speaker(view.role),
+      speaker(view),
       h(
         "a",
         {
