@@ -289,6 +289,7 @@ async function pace(visit) {
   await visit.go("#/map");
   const opened = Date.now() - begun;
   const told = (await page.locator("canvas").count()) ? await page.evaluate(walk) : null;
+  await visit.look("map");
   const requests = await page.evaluate(() => {
     const times = {};
     for (const one of performance.getEntriesByType("resource")) {

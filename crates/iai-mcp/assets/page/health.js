@@ -7,16 +7,23 @@ import { counted, h, number } from "./elements.js";
 export const title = "Health";
 
 const AGAIN_MS = 5000;
+/** Counting a large store takes it some work. */
+const COUNT_AGAIN_MS = 30_000;
 
 export async function show(view, { signal }) {
   const cards = h("div.cards", {});
   view.append(h("div.head", {}, h("h1", {}, "Health")), cards);
   let timer = 0;
+  let overview = null;
+  let countedAt = -Infinity;
   const look = async () => {
-    const [told, overview] = await Promise.all([
+    const isOld = performance.now() - countedAt > COUNT_AGAIN_MS;
+    if (isOld) countedAt = performance.now();
+    const [told, counts] = await Promise.all([
       health(signal),
-      ask("store_overview", {}, signal).catch(() => null),
+      isOld ? ask("store_overview", {}, signal).catch(() => null) : overview,
     ]);
+    overview = counts;
     cards.replaceChildren(...(told.daemon ? alive(told, overview) : down(told, overview)));
     timer = setTimeout(() => look().catch(() => {}), AGAIN_MS);
   };

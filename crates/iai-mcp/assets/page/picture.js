@@ -312,13 +312,22 @@ export class Picture {
     const n = Math.min(topic.n_members, DOTS_MAX);
     const size = Math.max(1.2, Math.min(7, (0.42 * r) / Math.sqrt(n)));
     context.fillStyle = hue;
-    for (let place = 0; place < n; place += 1) {
-      const [sx, sy] = seed(place, n);
-      const [x, y] = [px + sx * r, py + sy * r];
-      if (x < -9 || y < -9 || x > this.width + 9 || y > this.height + 9) continue;
-      context.globalAlpha = place < topic.members.length ? 0.85 : 0.25;
+    topic.seeds ??= Array.from({ length: n }, (_, place) => seed(place, n));
+    const nLoaded = Math.min(n, topic.members.length);
+    for (const [alpha, from, to] of [
+      [0.85, 0, nLoaded],
+      [0.25, nLoaded, n],
+    ]) {
+      context.globalAlpha = alpha;
+      // One path for all of them: each fill costs more than its dot.
       context.beginPath();
-      context.arc(x, y, size, 0, Math.PI * 2);
+      for (const [sx, sy] of topic.seeds.slice(from, to)) {
+        const x = px + sx * r;
+        const y = py + sy * r;
+        if (x < -9 || y < -9 || x > this.width + 9 || y > this.height + 9) continue;
+        context.moveTo(x + size, y);
+        context.arc(x, y, size, 0, Math.PI * 2);
+      }
       context.fill();
     }
   }
