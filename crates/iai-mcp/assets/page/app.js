@@ -21,6 +21,7 @@ const SCREENS = [
   { name: "teach", screen: teach, isInBar: true },
   { name: "health", screen: health, isInBar: true },
   { name: "session", screen: session, under: "timeline" },
+  { name: "file", screen: session, under: "teach" },
   { name: "memory", screen: memory, under: "search" },
 ];
 const FIRST = "#/search";

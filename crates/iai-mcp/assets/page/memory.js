@@ -15,7 +15,7 @@ const KINDS = {
   consolidated_from: "Made from",
   schema_instance_of: "A case of",
 };
-const TIERS = { episodic: "said in a session", semantic: "known apart from one" };
+const TIERS = { episodic: "said in a session", semantic: "a summary or a fact" };
 const FROM = { consolidated_from: "Quoted by", schema_instance_of: "Has the case" };
 const PROVENANCE = {
   git_branch: "Branch",
@@ -52,7 +52,8 @@ export async function show(view, { path, signal, go, acts }) {
   acts(did);
   pin.addEventListener("click", did.p);
   const place = [memory.host, memory.session_id].map(encodeURIComponent).join("/");
-  const session = `#/session/${place}?at=${memory.record_id}`;
+  const screen = isTaught(memory.session_id) ? "file" : "session";
+  const session = `#/${screen}/${place}?at=${memory.record_id}`;
   view.replaceChildren(
     h(
       "div.head",
@@ -209,11 +210,11 @@ function origin(memory, topic) {
         : null,
     ],
     ["Topic", topic?.label ? h("a", { href: `#/map?topic=${topic.number}` }, topic.label) : null],
-    ["Host", memory.host],
+    ["Host", isTaught(memory.session_id) ? null : memory.host],
     ["Session", sessionOf(memory)],
     ["Folder", memory.cwd ? h("code", {}, memory.cwd) : null],
     ...provenance(memory.provenance ?? {}),
-    ["Kind", TIERS[memory.tier] ?? memory.tier],
+    ["Kind", isTaught(memory.session_id) ? null : (TIERS[memory.tier] ?? memory.tier)],
     ["Captured", h("time", { datetime: memory.captured_at }, moment(memory.captured_at))],
     ["Tags", tags.length ? tags.join(", ") : null],
     ["Id", h("code", {}, memory.record_id)],

@@ -10,6 +10,8 @@ const DOTS_MAX = 1500;
 /** From this size on the screen a cluster shows its members. */
 const CLOSE_PX = 110;
 const LABEL_PX = 26;
+/** The size at which words are measured. */
+const MEASURE_PX = 20;
 const ZOOM_MAX = 400;
 const GLIDE_MS = 350;
 
@@ -20,6 +22,7 @@ export class Picture {
     this.context = canvas.getContext("2d");
     this.look = { x: 0, y: 0, scale: 1 };
     this.pointers = new Map();
+    this.widths = new Map();
     this.isDue = false;
   }
 
@@ -332,13 +335,26 @@ export class Picture {
     }
   }
 
+  /** How wide words are at a size of 1; measuring them in every frame would take most of it. */
+  widthOf(words, isBold) {
+    const key = `${isBold}${words}`;
+    let width = this.widths.get(key);
+    if (width === undefined) {
+      this.context.font = `${isBold ? 600 : 500} ${MEASURE_PX}px ${this.colours.font}`;
+      width = this.context.measureText(words).width / MEASURE_PX;
+      this.widths.set(key, width);
+    }
+    return width;
+  }
+
   paintLabel(topic, px, py, r) {
     const { context, colours } = this;
     const isClose = r >= CLOSE_PX;
     const size = Math.max(11, Math.min(15, r / 3.4));
+    const measure = (words) => this.widthOf(words, isClose) * size;
+    const lines = wrap(measure, topic.label || "…", isClose ? 2 * r : 1.7 * r, isClose ? 1 : 3);
     context.font = `${isClose ? 600 : 500} ${size}px ${colours.font}`;
     context.textAlign = "center";
-    const lines = wrap(context, topic.label || "…", isClose ? 2 * r : 1.7 * r, isClose ? 1 : 3);
     const top = isClose
       ? py - r + size * 1.6
       : py - ((lines.length - 1) * size * 1.15) / 2 + size / 3;
@@ -354,27 +370,27 @@ export class Picture {
 }
 
 /** Breaks a label into lines that fit; what does not fit ends with an ellipsis. */
-function wrap(context, text, width, linesMax) {
+function wrap(measure, text, width, linesMax) {
   const lines = [];
   let line = "";
   for (const word of text.split(/\s+/)) {
     const longer = line ? `${line} ${word}` : word;
-    if (context.measureText(longer).width <= width || !line) line = longer;
+    if (measure(longer) <= width || !line) line = longer;
     else {
       lines.push(line);
       line = word;
     }
   }
   lines.push(line);
-  const shown = lines.slice(0, linesMax).map((one) => clip(context, one, width));
+  const shown = lines.slice(0, linesMax).map((one) => clip(measure, one, width));
   if (lines.length > linesMax)
-    shown[linesMax - 1] = clip(context, `${shown[linesMax - 1]}…`, width);
+    shown[linesMax - 1] = clip(measure, `${shown[linesMax - 1]}…`, width);
   return shown;
 }
 
-function clip(context, line, width) {
+function clip(measure, line, width) {
   let cut = line;
-  while (cut.length > 2 && context.measureText(cut).width > width) cut = `${cut.slice(0, -2)}…`;
+  while (cut.length > 2 && measure(cut) > width) cut = `${cut.slice(0, -2)}…`;
   return cut;
 }
 

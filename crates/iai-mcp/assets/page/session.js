@@ -104,6 +104,8 @@ function turns(views, meant) {
 }
 
 function turn(view, meant) {
+  // What was taught has a place in its file rather than a time.
+  const part = view.provenance?.taught?.part || null;
   const long = view.literal_surface.length > CLAMP_CHARS;
   const body = h(long ? "div.clamp" : "div", {}, prose(view.literal_surface));
   const unfold = long
@@ -132,13 +134,13 @@ function turn(view, meant) {
         {
           href: `#/memory/${view.record_id}`,
           "data-item": "",
-          "aria-label": `Open what was said at ${clock(view.ts)}`,
+          "aria-label": `Open ${part ?? `what was said at ${clock(view.ts)}`}`,
         },
-        h("time", { datetime: view.ts }, clock(view.ts)),
+        part ?? h("time", { datetime: view.ts }, clock(view.ts)),
       ),
       view.pinned ? h("span.tag", {}, "pinned") : null,
       view.valid_to ? h("span.tag.old", {}, "replaced") : null,
-      view.tier !== "episodic" ? h("span.tag", {}, view.tier) : null,
+      view.tier !== "episodic" && !part ? h("span.tag", {}, view.tier) : null,
     ),
     h("div.turn-text", {}, body, unfold),
   );

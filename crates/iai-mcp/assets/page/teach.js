@@ -216,7 +216,7 @@ function fileLine(file) {
   return h(
     "li",
     {},
-    h("a", { href: `#/session/${place}`, "data-item": "", title: file.file || null }, file.name),
+    h("a", { href: `#/file/${place}`, "data-item": "", title: file.file || null }, file.name),
     h("span.muted", {}, counted(file.passages, "passage")),
     h("time.muted", { datetime: file.taught_at }, dayKey(file.taught_at)),
   );
