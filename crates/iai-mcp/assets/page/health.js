@@ -2,7 +2,7 @@
 
 import { ask, health } from "./ask.js";
 import { moment, since } from "./dates.js";
-import { counted, h, number } from "./elements.js";
+import { counted, h, inline, number } from "./elements.js";
 
 export const title = "Health";
 
@@ -98,11 +98,11 @@ function alive(told, overview) {
       "Model",
       model.name ?? "None",
       [
-        ["State", model.state],
+        ["State", model.name ? model.state : null],
         ["To be embedded", model.pending ? number(model.pending) : null],
         [
           "Without one",
-          model.name ? null : "words are found, meaning is not; `iai-mcp model install`",
+          model.name ? null : "words are found, meaning is not: `iai-mcp model install`",
         ],
       ],
       Boolean(model.name),
@@ -157,7 +157,9 @@ function card(name, value, rows, isWell) {
     h(
       "dl.facts",
       {},
-      shown.map(([label, told]) => h("div", {}, h("dt", {}, label), h("dd", {}, told))),
+      shown.map(([label, told]) =>
+        h("div", {}, h("dt", {}, label), h("dd", {}, typeof told === "string" ? inline(told) : told)),
+      ),
     ),
   );
 }

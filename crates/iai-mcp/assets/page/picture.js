@@ -283,9 +283,11 @@ export class Picture {
     context.lineWidth = 5;
     context.lineJoin = "round";
     context.strokeStyle = colours.paper;
-    context.strokeText(shortProject(group.key), px, py - r + 4);
+    // Where the top of the circle is just out of sight, its name is not.
+    const top = py - r > -LABEL_PX * 2 ? Math.max(py - r + 4, 16) : py - r + 4;
+    context.strokeText(shortProject(group.key), px, top);
     context.fillStyle = colours.muted;
-    context.fillText(shortProject(group.key), px, py - r + 4);
+    context.fillText(shortProject(group.key), px, top);
   }
 
   paintTopic(topic, px, py, r) {

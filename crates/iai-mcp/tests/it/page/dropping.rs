@@ -37,6 +37,7 @@ fn a_dropped_file_is_taught_found_replaced_and_removed() {
     assert_eq!((&told["name"], &told["set"]), (&json!("guide.md"), &json!("guide")), "{told}");
     assert_eq!((&told["passages"], &told["stored"]), (&json!(2), &json!(2)), "{told}");
     assert_eq!((&told["sample"]["asked"], &told["sample"]["found"]), (&json!(2), &json!(2)));
+    assert_eq!(sandbox.status().unwrap()["tokens_served"], 0, "nobody was told anything");
     let found = brain.ask(&cookie, "picture_search", json!({"cue": "crane gateway attempts"}));
     let hit = &found["hits"][0];
     assert!(hit["literal_surface"].as_str().unwrap().contains("doubling pauses"), "{hit}");
@@ -52,8 +53,7 @@ fn a_dropped_file_is_taught_found_replaced_and_removed() {
         taught["files"].as_array().unwrap().iter().map(|file| &file["set"]).collect();
     assert_eq!(sets, ["guide", "other"]);
 
-    let wish = json!({"taught": "guide"});
-    let preview = brain.ask(&cookie, "memory_forget_asked", wish.clone());
+    let preview = brain.ask(&cookie, "memory_forget_asked", json!({"taught": "guide"}));
     assert_eq!(preview["count"], 1);
     let sure = json!({"taught": "guide", "confirm": preview["confirm"]});
     assert_eq!(brain.ask(&cookie, "memory_forget_asked", sure)["status"], "forgotten");
