@@ -217,6 +217,124 @@ async function deeds(visit) {
   await page.getByRole("heading", { name: "Pinned" }).waitFor();
 }
 
+/** Drops a file somewhere on the page, as a file manager does. */
+async function drop(page, name, words) {
+  await page.evaluate(
+    ([called, text]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([text], called));
+      for (const kind of ["dragover", "drop"])
+        document.body.dispatchEvent(
+          new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }),
+        );
+    },
+    [name, words],
+  );
+}
+
+const HANDBOOK =
+  "# Lighthouse handbook\n\n## Lamp\n\nThe lamp of the lighthouse is cleaned every second " +
+  "Thursday with distilled water.\n\n## Fog\n\nIn thick fog the horn sounds twice a minute " +
+  "until the pilot answers.\n";
+
+/** Teaches a file, finds it, and takes it back. */
+async function lessons(visit) {
+  const { page } = visit;
+  await visit.go("#/search");
+  await drop(page, "handbook.md", HANDBOOK);
+  await page.waitForFunction(() => location.hash === "#/teach");
+  await page.getByText("2 passages of handbook.md, 2 found again.").waitFor();
+  await page.setInputFiles("input[type=file]", {
+    name: "photo.png",
+    mimeType: "image/png",
+    buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]),
+  });
+  await page.getByText(/photo\.png was not taught: it is no text/).waitFor();
+  await page.getByRole("button", { name: "Remove handbook" }).waitFor();
+  await visit.look("teach");
+  await drop(page, "handbook.md", HANDBOOK);
+  await page.getByRole("heading", { name: "Replace handbook.md?" }).waitFor();
+  await visit.look("replace");
+  await page.getByRole("button", { name: "Leave it" }).click();
+  await page.getByText("handbook.md was left as it was").waitFor();
+  await page.getByRole("link", { name: "handbook.md" }).click();
+  await page.getByRole("heading", { name: "handbook.md" }).waitFor();
+  await visit.ready();
+  await visit.look("taught-file");
+  await find(visit, "how often is the lamp of the lighthouse cleaned");
+  await page.locator(".hit-words", { hasText: "distilled water" }).first().click();
+  await page.getByText("Taught from").waitFor();
+  await visit.look("taught-memory");
+  await visit.go("#/teach");
+  await page.getByRole("button", { name: "Remove handbook" }).click();
+  await page.getByRole("button", { name: /^Forget 2 memories for good/ }).click();
+  await page.getByText("Nothing was taught yet.").waitFor();
+  await find(visit, "how often is the lamp of the lighthouse cleaned");
+  const hits = await page.locator(".hit-words").allInnerTexts();
+  assert.ok(!hits.some((hit) => hit.includes("distilled")), "what was removed is found");
+}
+
+/** Zooms and pans on the map and prints how smooth it was, and how long every request took. */
+async function pace(visit) {
+  const { page } = visit;
+  await find(visit, CUE);
+  await page.locator(".hit-words").first().click();
+  await page.waitForSelector("article.words");
+  await visit.go("#/timeline");
+  await page.locator(".day .session").first().click();
+  await page.waitForSelector(".turn");
+  await visit.go("#/health");
+  await page.waitForSelector(".card");
+  const begun = Date.now();
+  await visit.go("#/map");
+  const opened = Date.now() - begun;
+  const told = (await page.locator("canvas").count()) ? await page.evaluate(walk) : null;
+  await visit.look("map");
+  const requests = await page.evaluate(() => {
+    const times = {};
+    for (const one of performance.getEntriesByType("resource")) {
+      const method = one.name.match(/api\/(\w+)/)?.[1];
+      if (method) (times[method] ??= []).push(one.duration);
+    }
+    return Object.entries(times).map(([method, all]) => [method, all.length, Math.max(...all)]);
+  });
+  console.log(`  ${visit.name}: the map opens in ${opened} ms; ${told ?? "it has no topics"}`);
+  for (const [method, n, most] of requests)
+    console.log(`    ${method}: ${n} requests, the slowest ${most.toFixed(0)} ms`);
+}
+
+/** In the page: from the whole map into its middle and out again, then across it. */
+async function walk() {
+  const canvas = document.querySelector("canvas");
+  const { left, top, width, height } = canvas.getBoundingClientRect();
+  const at = (x, y) => ({ clientX: left + x, clientY: top + y, bubbles: true, cancelable: true });
+  const wheel = (deltaY) =>
+    canvas.dispatchEvent(new WheelEvent("wheel", { ...at(width / 2, height / 2), deltaY }));
+  const pointer = (kind, x) =>
+    canvas.dispatchEvent(new PointerEvent(kind, { ...at(x, height / 2), pointerId: 1 }));
+  canvas.setPointerCapture = () => {};
+  const frames = [];
+  const over = async (n, act) => {
+    let before = performance.now();
+    for (let step = 0; step < n; step += 1) {
+      act(step);
+      // What is painted in a frame is done when the task behind it runs.
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      frames.push(performance.now() - before);
+      before = performance.now();
+    }
+  };
+  await over(60, () => wheel(-60));
+  await over(60, () => wheel(60));
+  await over(20, () => wheel(-60));
+  pointer("pointerdown", width / 2);
+  await over(60, (step) => pointer("pointermove", width / 2 + 3 * step - 90));
+  pointer("pointerup", width / 2 + 90);
+  frames.sort((a, b) => a - b);
+  const middle = frames[frames.length >> 1].toFixed(1);
+  return `${frames.length} frames, median ${middle} ms, worst ${frames.at(-1).toFixed(1)} ms`;
+}
+
 /** The same with no mouse. */
 async function keys(visit) {
   const { page } = visit;
@@ -257,6 +375,11 @@ async function keys(visit) {
   await press("j", "Enter");
   await page.waitForSelector(".panel .glimpse");
   await press("4");
+  await page.waitForSelector(".drop");
+  const chooser = page.waitForEvent("filechooser");
+  await press("o");
+  await (await chooser).setFiles([]);
+  await press("5");
   await page.waitForSelector(".card");
   await press("?");
   await page.waitForSelector("dialog .keys");
@@ -312,11 +435,13 @@ const browser = await chromium.launch({
 try {
   console.log(`The page in ${browserName} ${browser.version()}, ${nMemories} memories:`);
   for (const [name, options, ...acts] of [
-    ["wide-light", { colorScheme: "light" }, screens, deeds],
+    ["wide-light", { colorScheme: "light" }, screens, deeds, lessons],
     ["wide-dark", { colorScheme: "dark" }, screens],
-    ["narrow-light", { colorScheme: "light", viewport: NARROW, hasTouch: true }, screens],
+    ["narrow-light", { colorScheme: "light", viewport: NARROW, hasTouch: true }, screens, lessons],
     ["narrow-dark", { colorScheme: "dark", viewport: NARROW, hasTouch: true }, screens],
     ["keys", { colorScheme: "light" }, keys],
+    ["pace-wide", { colorScheme: "light" }, pace],
+    ["pace-narrow", { colorScheme: "light", viewport: NARROW, hasTouch: true }, pace],
     ["outage", { colorScheme: "light" }, outage, ended],
   ]) {
     if (only.length && !only.includes(name)) continue;

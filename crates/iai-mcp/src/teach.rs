@@ -19,6 +19,7 @@ mod sample;
 mod sending;
 mod source;
 mod split;
+mod telling;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,7 @@ pub(crate) use folder::{FoundFile, find_files};
 pub(crate) use sending::{
     Lesson, Material, Origin, Removed, Taught, Vanished, digest_of, retire_lost, send, taught_files,
 };
+pub(crate) use telling::parse_set;
 
 use contained::read_contained;
 use kind::Kind;

@@ -7,6 +7,7 @@ mod answers;
 mod assets;
 mod calls;
 mod door;
+mod lessons;
 mod pages;
 
 use std::net::{Ipv4Addr, SocketAddrV4};

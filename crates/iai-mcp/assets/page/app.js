@@ -10,6 +10,7 @@ import * as map from "./map.js";
 import * as memory from "./memory.js";
 import * as search from "./search.js";
 import * as session from "./session.js";
+import * as teach from "./teach.js";
 import * as timeline from "./timeline.js";
 
 /** Every screen by the first part of its address; those with a key stand in the bar. */
@@ -17,8 +18,10 @@ const SCREENS = [
   { name: "search", screen: search, isInBar: true },
   { name: "timeline", screen: timeline, isInBar: true },
   { name: "map", screen: map, isInBar: true },
+  { name: "teach", screen: teach, isInBar: true },
   { name: "health", screen: health, isInBar: true },
   { name: "session", screen: session, under: "timeline" },
+  { name: "file", screen: session, under: "teach" },
   { name: "memory", screen: memory, under: "search" },
 ];
 const FIRST = "#/search";
@@ -118,11 +121,33 @@ function makeKeys() {
     get n() {
       return own.n;
     },
+    get o() {
+      return own.o;
+    },
   };
   listen(
     keys,
     SCREENS.filter((one) => one.isInBar).map((one) => `#/${one.name}`),
   );
+}
+
+/** A file may be dropped on any screen; a browser would leave the page for it. */
+function makeDrops() {
+  const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+  const shine = (isOver) => document.body.classList.toggle("dropping", isOver);
+  addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    shine(true);
+  });
+  addEventListener("dragleave", (event) => shine(event.relatedTarget !== null));
+  addEventListener("drop", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    shine(false);
+    teach.take(event.dataTransfer.files);
+    go.to("#/teach");
+  });
 }
 
 function toSearch() {
@@ -185,6 +210,7 @@ async function begin() {
   }
   onChange(notice);
   makeKeys();
+  makeDrops();
   addEventListener("hashchange", follow);
   watch();
   await follow();

@@ -12,7 +12,16 @@ export class Refused extends Error {}
 
 /** Calls a method of the daemon; throws `Refused` with the reason. */
 export async function ask(method, params = {}, signal = undefined) {
-  const answer = await post(`api/${method}`, params, signal);
+  return heard(await post(`api/${method}`, params, signal));
+}
+
+/** Hands a file over, with what is to be known about it; throws `Refused` with the reason. */
+export async function handOver(facts, bytes) {
+  const body = new Blob([JSON.stringify(facts), "\n", bytes]);
+  return heard(await send("api/teach", "application/octet-stream", body));
+}
+
+function heard(answer) {
   if (answer.error) {
     if (answer.error.is_down) become("down", answer.error.message);
     throw new Refused(answer.error.message);
@@ -71,13 +80,17 @@ export async function health(signal = undefined) {
   return told;
 }
 
-async function post(path, params, signal) {
+function post(path, params, signal) {
+  return send(path, "application/json", JSON.stringify(params), signal);
+}
+
+async function send(path, type, body, signal = undefined) {
   let response;
   try {
     response = await fetch(path, {
       method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(params),
+      headers: { "content-type": type },
+      body,
       signal,
     });
   } catch (error) {

@@ -45,6 +45,27 @@ export function showHelp() {
   open("Keyboard", help());
 }
 
+/** Asks before something is replaced; true when the reader says so. */
+export function confirmed(title, words, yes) {
+  return new Promise((decide) => {
+    const sure = h(
+      "button.primary",
+      {
+        type: "button",
+        onclick: () => {
+          decide(true);
+          close();
+        },
+      },
+      yes,
+    );
+    const keep = h("button", { type: "button", onclick: () => close() }, "Leave it");
+    const close = open(title, h("p", {}, words), h("div.buttons", {}, sure, keep));
+    sure.closest("dialog").addEventListener("close", () => decide(false));
+    sure.focus();
+  });
+}
+
 /** Lets the reader say what holds instead of a memory. */
 export function correct(memory, done) {
   const words = h("textarea", {
@@ -102,7 +123,7 @@ export async function forget(wish, done) {
       h(
         "span.glimpse-meta",
         {},
-        speaker(line.role),
+        speaker(line),
         h("time", {}, moment(line.ts)),
         shortProject(line.project),
       ),

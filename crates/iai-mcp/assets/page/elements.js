@@ -35,7 +35,8 @@ export function prose(text) {
   return body;
 }
 
-function inline(text) {
+/** Shows words in backticks as code. */
+export function inline(text) {
   const parts = text.split(/`([^`\n]{1,200})`/);
   return parts.map((part, place) => (place % 2 === 1 ? h("code", {}, part) : part));
 }
@@ -74,9 +75,15 @@ export function number(n) {
 /** Who speaks, for people. */
 export const SPEAKERS = { user: "You", assistant: "Assistant", system: "iai-mcp" };
 
-/** A label of who spoke. */
-export function speaker(role) {
-  return h(`span.role.${role}`, {}, SPEAKERS[role] ?? role);
+/** A label of who spoke; what was taught was said by nobody. */
+export function speaker({ role, session_id: session }) {
+  const who = isTaught(session) ? "Taught" : (SPEAKERS[role] ?? role);
+  return h(`span.role.${role}`, {}, who);
+}
+
+/** Tells whether a session is a file that was taught. */
+export function isTaught(session) {
+  return Boolean(session?.startsWith("taught:"));
 }
 
 /** A line that leads to a memory. */
@@ -89,7 +96,7 @@ export function glimpse(memory, before) {
     h(
       "span.glimpse-meta",
       {},
-      speaker(memory.role),
+      speaker(memory),
       h("time", { datetime: memory.ts }, dayKey(memory.ts)),
       memory.project ? h("span", {}, shortProject(memory.project)) : null,
       memory.valid_to ? h("span.tag.old", {}, "replaced") : null,

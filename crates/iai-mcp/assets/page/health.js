@@ -2,21 +2,28 @@
 
 import { ask, health } from "./ask.js";
 import { moment, since } from "./dates.js";
-import { counted, h, number } from "./elements.js";
+import { counted, h, inline, number } from "./elements.js";
 
 export const title = "Health";
 
 const AGAIN_MS = 5000;
+/** Counting a large store takes it some work. */
+const COUNT_AGAIN_MS = 30_000;
 
 export async function show(view, { signal }) {
   const cards = h("div.cards", {});
   view.append(h("div.head", {}, h("h1", {}, "Health")), cards);
   let timer = 0;
+  let overview = null;
+  let countedAt = -Infinity;
   const look = async () => {
-    const [told, overview] = await Promise.all([
+    const isOld = performance.now() - countedAt > COUNT_AGAIN_MS;
+    if (isOld) countedAt = performance.now();
+    const [told, counts] = await Promise.all([
       health(signal),
-      ask("store_overview", {}, signal).catch(() => null),
+      isOld ? ask("store_overview", {}, signal).catch(() => null) : overview,
     ]);
+    overview = counts;
     cards.replaceChildren(...(told.daemon ? alive(told, overview) : down(told, overview)));
     timer = setTimeout(() => look().catch(() => {}), AGAIN_MS);
   };
@@ -91,11 +98,11 @@ function alive(told, overview) {
       "Model",
       model.name ?? "None",
       [
-        ["State", model.state],
+        ["State", model.name ? model.state : null],
         ["To be embedded", model.pending ? number(model.pending) : null],
         [
           "Without one",
-          model.name ? null : "words are found, meaning is not; `iai-mcp model install`",
+          model.name ? null : "words are found, meaning is not: `iai-mcp model install`",
         ],
       ],
       Boolean(model.name),
@@ -132,7 +139,7 @@ function down(told, overview) {
     card(
       "Spool",
       told.waiting ? `${counted(told.waiting, "turn")} waiting` : "Empty",
-      [["Kept until", "the daemon runs again"]],
+      [["Kept until", told.waiting ? "the daemon runs again" : null]],
       true,
     ),
     card("Size", bytes(told.bytes), [["Store", h("code", {}, told.store)]], true),
@@ -150,7 +157,9 @@ function card(name, value, rows, isWell) {
     h(
       "dl.facts",
       {},
-      shown.map(([label, told]) => h("div", {}, h("dt", {}, label), h("dd", {}, told))),
+      shown.map(([label, told]) =>
+        h("div", {}, h("dt", {}, label), h("dd", {}, typeof told === "string" ? inline(told) : told)),
+      ),
     ),
   );
 }

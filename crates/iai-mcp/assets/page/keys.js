@@ -9,11 +9,12 @@ const KEYS = [
   ["j  k  ↓  ↑", "Through the list"],
   ["Enter", "Open"],
   ["Esc", "Back, or close"],
-  ["1 – 4", "Search, timeline, map, health"],
+  ["1 – 5", "Search, timeline, map, teach, health"],
   ["p", "Pin or unpin the memory shown"],
   ["c", "Correct it"],
   ["f", "Forget it, after a look at what would go"],
   ["b  n", "The turn before, the turn after"],
+  ["o", "Choose files to teach"],
   ["d", "Light or dark"],
   ["?", "This help"],
 ];

@@ -47,6 +47,7 @@ export async function show(view, { query, signal, go }) {
       h(
         "p.muted",
         {},
+        told.has_more ? "The largest " : null,
         `${counted(told.topics.length, "topic")} · `,
         `${number(told.n_in_topics)} of ${number(told.n_memories)} memories belong to one`,
       ),

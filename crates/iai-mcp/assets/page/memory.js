@@ -3,7 +3,7 @@
 import { ask } from "./ask.js";
 import { ago, moment } from "./dates.js";
 import { correct, forget, say } from "./dialogs.js";
-import { glimpse, h, number, prose, shortProject, speaker, waiting } from "./elements.js";
+import { glimpse, h, isTaught, number, prose, shortProject, speaker, waiting } from "./elements.js";
 
 export const title = "Memory";
 
@@ -15,6 +15,7 @@ const KINDS = {
   consolidated_from: "Made from",
   schema_instance_of: "A case of",
 };
+const TIERS = { episodic: "said in a session", semantic: "a summary or a fact" };
 const FROM = { consolidated_from: "Quoted by", schema_instance_of: "Has the case" };
 const PROVENANCE = {
   git_branch: "Branch",
@@ -26,6 +27,10 @@ const PROVENANCE = {
   generated: "Made by iai-mcp",
   of: "Of",
   n_members: "Out of",
+  subagent: "Said by a subagent",
+  plan: "A plan",
+  asked: "Answers",
+  queued: "Said while work went on",
 };
 
 export async function show(view, { path, signal, go, acts }) {
@@ -47,7 +52,8 @@ export async function show(view, { path, signal, go, acts }) {
   acts(did);
   pin.addEventListener("click", did.p);
   const place = [memory.host, memory.session_id].map(encodeURIComponent).join("/");
-  const session = `#/session/${place}?at=${memory.record_id}`;
+  const screen = isTaught(memory.session_id) ? "file" : "session";
+  const session = `#/${screen}/${place}?at=${memory.record_id}`;
   view.replaceChildren(
     h(
       "div.head",
@@ -55,7 +61,7 @@ export async function show(view, { path, signal, go, acts }) {
       h(
         "h1",
         {},
-        speaker(memory.role),
+        speaker(memory),
         " ",
         h("time", { datetime: memory.ts }, moment(memory.ts)),
         " ",
@@ -86,10 +92,14 @@ export async function show(view, { path, signal, go, acts }) {
               "`iai-mcp show` has them all.",
             )
           : null,
-        section("Before and after", [
+        section(told.previous || told.next ? "Before and after" : "Said alone", [
           told.previous ? glimpse(told.previous, "Before") : null,
           told.next ? glimpse(told.next, "After") : null,
-          h("a.more-link", { href: session }, "The whole conversation"),
+          h(
+            "a.more-link",
+            { href: session },
+            isTaught(memory.session_id) ? "The whole file" : "The whole conversation",
+          ),
         ]),
         told.disputed_with.length
           ? section(
@@ -167,9 +177,15 @@ function links(all) {
   return [...groups].map(([name, group]) =>
     section(
       name,
-      group.map((link) => glimpse(link.memory, `${Math.round(link.weight * 100)} %`)),
+      group.map((link) => glimpse(link.memory, strength(link))),
     ),
   );
+}
+
+/** How strong a link is, where links of its kind differ. */
+function strength({ kind, weight }) {
+  const isWhole = kind === "consolidated_from" || kind === "schema_instance_of";
+  return isWhole ? null : `${Math.round(weight * 100)} %`;
 }
 
 function section(name, content) {
@@ -177,6 +193,8 @@ function section(name, content) {
 }
 
 function origin(memory, topic) {
+  // That it corrects something is said already.
+  const tags = memory.tags.filter((tag) => tag !== "contradict");
   const rows = [
     [
       "Project",
@@ -192,16 +210,13 @@ function origin(memory, topic) {
         : null,
     ],
     ["Topic", topic?.label ? h("a", { href: `#/map?topic=${topic.number}` }, topic.label) : null],
-    ["Host", memory.host],
-    ["Session", h("code", {}, memory.session_id)],
+    ["Host", isTaught(memory.session_id) ? null : memory.host],
+    ["Session", sessionOf(memory)],
     ["Folder", memory.cwd ? h("code", {}, memory.cwd) : null],
-    ...Object.entries(memory.provenance ?? {}).map(([name, value]) => [
-      PROVENANCE[name] ?? name,
-      told(value),
-    ]),
-    ["Kind", memory.tier],
+    ...provenance(memory.provenance ?? {}),
+    ["Kind", isTaught(memory.session_id) ? null : (TIERS[memory.tier] ?? memory.tier)],
     ["Captured", h("time", { datetime: memory.captured_at }, moment(memory.captured_at))],
-    ["Tags", memory.tags.length ? memory.tags.join(", ") : null],
+    ["Tags", tags.length ? tags.join(", ") : null],
     ["Id", h("code", {}, memory.record_id)],
   ];
   const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
@@ -213,6 +228,31 @@ function origin(memory, topic) {
       shown.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
     ),
   ];
+}
+
+function sessionOf({ session_id: session }) {
+  if (isTaught(session)) return null;
+  if (session === "-") return "none";
+  return session.startsWith("page-") ? "made on this page" : h("code", {}, session);
+}
+
+/** Where it comes from, in words. */
+function provenance({ corrects, supersedes, taught, files, ...rest }) {
+  const memory = (id, words) => (id ? h("a", { href: `#/memory/${id}` }, words) : null);
+  const rows = [
+    ["Corrects", memory(corrects, "what was said first")],
+    ["Replaces", supersedes === corrects ? null : memory(supersedes, "an earlier correction")],
+    ["Files", taught || !files ? null : told(files)],
+    ...Object.entries(rest).map(([name, value]) => [PROVENANCE[name] ?? name, told(value)]),
+  ];
+  if (taught) {
+    rows.unshift(
+      ["Taught from", [taught.name, taught.part].filter(Boolean).join(" ")],
+      ["File", taught.file ? h("code", {}, taught.file) : "handed over on the page"],
+      ["Set", taught.set ? h("a", { href: "#/teach" }, taught.set) : null],
+    );
+  }
+  return rows;
 }
 
 function told(value) {

@@ -42,9 +42,9 @@ function place(circle, placed) {
     if ((!best || far < best.far) && isFree(x, y, circle.r, placed)) best = { x, y, far };
   };
   const near = placed.slice(-40);
-  for (const one of near) {
-    for (const other of near)
-      if (one !== other) touching(one, other, circle.r).forEach(([x, y]) => offer(x, y));
+  for (const [index, one] of near.entries()) {
+    for (const other of near.slice(index + 1))
+      touching(one, other, circle.r).forEach(([x, y]) => offer(x, y));
     for (let step = 0; step < 12; step += 1) {
       const far = one.r + circle.r * (1 + GAP) + one.r * GAP;
       offer(
@@ -73,9 +73,12 @@ function touching(one, other, r) {
 }
 
 function isFree(x, y, r, placed) {
-  for (const other of placed) {
+  // What was placed last lies nearest to where the next is tried.
+  for (let index = placed.length - 1; index >= 0; index -= 1) {
+    const other = placed[index];
     const needed = r + other.r;
-    const [dx, dy] = [x - other.x, y - other.y];
+    const dx = x - other.x;
+    const dy = y - other.y;
     if (dx * dx + dy * dy < needed * needed * 0.9999) return false;
   }
   return true;

@@ -10,6 +10,8 @@ const DOTS_MAX = 1500;
 /** From this size on the screen a cluster shows its members. */
 const CLOSE_PX = 110;
 const LABEL_PX = 26;
+/** The size at which words are measured. */
+const MEASURE_PX = 20;
 const ZOOM_MAX = 400;
 const GLIDE_MS = 350;
 
@@ -20,6 +22,7 @@ export class Picture {
     this.context = canvas.getContext("2d");
     this.look = { x: 0, y: 0, scale: 1 };
     this.pointers = new Map();
+    this.widths = new Map();
     this.isDue = false;
   }
 
@@ -280,9 +283,11 @@ export class Picture {
     context.lineWidth = 5;
     context.lineJoin = "round";
     context.strokeStyle = colours.paper;
-    context.strokeText(shortProject(group.key), px, py - r + 4);
+    // Where the top of the circle is just out of sight, its name is not.
+    const top = py - r > -LABEL_PX * 2 ? Math.max(py - r + 4, 16) : py - r + 4;
+    context.strokeText(shortProject(group.key), px, top);
     context.fillStyle = colours.muted;
-    context.fillText(shortProject(group.key), px, py - r + 4);
+    context.fillText(shortProject(group.key), px, top);
   }
 
   paintTopic(topic, px, py, r) {
@@ -312,24 +317,46 @@ export class Picture {
     const n = Math.min(topic.n_members, DOTS_MAX);
     const size = Math.max(1.2, Math.min(7, (0.42 * r) / Math.sqrt(n)));
     context.fillStyle = hue;
-    for (let place = 0; place < n; place += 1) {
-      const [sx, sy] = seed(place, n);
-      const [x, y] = [px + sx * r, py + sy * r];
-      if (x < -9 || y < -9 || x > this.width + 9 || y > this.height + 9) continue;
-      context.globalAlpha = place < topic.members.length ? 0.85 : 0.25;
+    topic.seeds ??= Array.from({ length: n }, (_, place) => seed(place, n));
+    const nLoaded = Math.min(n, topic.members.length);
+    for (const [alpha, from, to] of [
+      [0.85, 0, nLoaded],
+      [0.25, nLoaded, n],
+    ]) {
+      context.globalAlpha = alpha;
+      // One path for all of them: each fill costs more than its dot.
       context.beginPath();
-      context.arc(x, y, size, 0, Math.PI * 2);
+      for (const [sx, sy] of topic.seeds.slice(from, to)) {
+        const x = px + sx * r;
+        const y = py + sy * r;
+        if (x < -9 || y < -9 || x > this.width + 9 || y > this.height + 9) continue;
+        context.moveTo(x + size, y);
+        context.arc(x, y, size, 0, Math.PI * 2);
+      }
       context.fill();
     }
+  }
+
+  /** How wide words are at a size of 1; measuring them in every frame would take most of it. */
+  widthOf(words, isBold) {
+    const key = `${isBold}${words}`;
+    let width = this.widths.get(key);
+    if (width === undefined) {
+      this.context.font = `${isBold ? 600 : 500} ${MEASURE_PX}px ${this.colours.font}`;
+      width = this.context.measureText(words).width / MEASURE_PX;
+      this.widths.set(key, width);
+    }
+    return width;
   }
 
   paintLabel(topic, px, py, r) {
     const { context, colours } = this;
     const isClose = r >= CLOSE_PX;
     const size = Math.max(11, Math.min(15, r / 3.4));
+    const measure = (words) => this.widthOf(words, isClose) * size;
+    const lines = wrap(measure, topic.label || "…", isClose ? 2 * r : 1.7 * r, isClose ? 1 : 3);
     context.font = `${isClose ? 600 : 500} ${size}px ${colours.font}`;
     context.textAlign = "center";
-    const lines = wrap(context, topic.label || "…", isClose ? 2 * r : 1.7 * r, isClose ? 1 : 3);
     const top = isClose
       ? py - r + size * 1.6
       : py - ((lines.length - 1) * size * 1.15) / 2 + size / 3;
@@ -345,27 +372,27 @@ export class Picture {
 }
 
 /** Breaks a label into lines that fit; what does not fit ends with an ellipsis. */
-function wrap(context, text, width, linesMax) {
+function wrap(measure, text, width, linesMax) {
   const lines = [];
   let line = "";
   for (const word of text.split(/\s+/)) {
     const longer = line ? `${line} ${word}` : word;
-    if (context.measureText(longer).width <= width || !line) line = longer;
+    if (measure(longer) <= width || !line) line = longer;
     else {
       lines.push(line);
       line = word;
     }
   }
   lines.push(line);
-  const shown = lines.slice(0, linesMax).map((one) => clip(context, one, width));
+  const shown = lines.slice(0, linesMax).map((one) => clip(measure, one, width));
   if (lines.length > linesMax)
-    shown[linesMax - 1] = clip(context, `${shown[linesMax - 1]}…`, width);
+    shown[linesMax - 1] = clip(measure, `${shown[linesMax - 1]}…`, width);
   return shown;
 }
 
-function clip(context, line, width) {
+function clip(measure, line, width) {
   let cut = line;
-  while (cut.length > 2 && context.measureText(cut).width > width) cut = `${cut.slice(0, -2)}…`;
+  while (cut.length > 2 && measure(cut) > width) cut = `${cut.slice(0, -2)}…`;
   return cut;
 }
 

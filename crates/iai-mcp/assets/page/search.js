@@ -2,7 +2,7 @@
 
 import { ask } from "./ask.js";
 import { ago, moment } from "./dates.js";
-import { counted, glimpse, h, marked, number, shortProject, speaker } from "./elements.js";
+import { counted, glimpse, h, inline, marked, number, shortProject, speaker } from "./elements.js";
 import { sessionItem } from "./timeline.js";
 
 const TYPING_MS = 250;
@@ -125,7 +125,7 @@ async function found(cue, project, signal) {
       ? h(
           "ul.hints",
           {},
-          answer.hints.map((hint) => h("li", {}, hint.text)),
+          answer.hints.map((hint) => h("li", {}, inline(advice(hint.text)))),
         )
       : null,
     h("ol.hits", { "aria-label": "Hits, best first" }, hits),
@@ -138,6 +138,15 @@ async function found(cue, project, signal) {
         )
       : null,
   ].filter(Boolean);
+}
+
+/** A hint as a sentence to a person; it was written for an assistant. */
+function advice(hint) {
+  const words = hint.replace(
+    "ask which one holds, memory_contradict settles it",
+    "correct the one that is wrong",
+  );
+  return `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
 
 function hitCard(hit, cue, best, place) {
@@ -156,7 +165,7 @@ function hitCard(hit, cue, best, place) {
     h(
       "div.hit-meta",
       {},
-      speaker(hit.role),
+      speaker(hit),
       h("time", { datetime: hit.ts, title: moment(hit.ts) }, moment(hit.ts)),
       h("span.muted", {}, ago(hit.ts)),
       hit.project ? h("span.tag", { title: hit.project }, shortProject(hit.project)) : null,

@@ -3,7 +3,7 @@
 import { ask } from "./ask.js";
 import { clock, dayKey, longDay } from "./dates.js";
 import { forget } from "./dialogs.js";
-import { counted, h, prose, shortProject, speaker, waiting } from "./elements.js";
+import { counted, h, isTaught, prose, shortProject, speaker, waiting } from "./elements.js";
 
 export const title = "Session";
 
@@ -23,16 +23,17 @@ export async function show(view, { path, query, signal, go }) {
   const told = await part(at ? { around: at } : { skip: 0 });
   let [first, end] = [told.skip, told.skip + told.turns.length];
   const n = told.n_memories;
+  const names = namesOf(told, session);
   head.replaceChildren(
     h(
       "div",
       {},
-      h("h1", {}, told.project ? shortProject(told.project) : "Session"),
+      h("h1", {}, names.title),
       h(
         "p.muted",
         {},
-        `${told.turns[0] ? longDay(told.turns[0].ts) : ""} · ${counted(n, "turn")} · ${told.host} · `,
-        h("code", {}, session),
+        `${told.turns[0] ? longDay(told.turns[0].ts) : ""} · ${counted(n, names.part)} · `,
+        names.origin,
       ),
     ),
     h(
@@ -42,9 +43,9 @@ export async function show(view, { path, query, signal, go }) {
         "button.danger-quiet",
         {
           type: "button",
-          onclick: () => forget({ session }, () => go.to("#/timeline")),
+          onclick: () => forget({ session }, () => go.to(names.home)),
         },
-        "Forget this session",
+        `Forget this ${names.whole}`,
       ),
     ),
   );
@@ -79,6 +80,19 @@ export async function show(view, { path, query, signal, go }) {
   list.querySelector(".turn.meant")?.scrollIntoView({ block: "center" });
 }
 
+/** What a session is called, and its parts; a file that was taught is read like one. */
+function namesOf({ project, host, turns: [first] }, session) {
+  if (isTaught(session)) {
+    const taught = first?.provenance?.taught;
+    const origin = taught?.file ? h("code", {}, taught.file) : "handed over on the page";
+    const names = { whole: "file", part: "passage", home: "#/teach" };
+    return { ...names, title: taught?.name ?? "File", origin };
+  }
+  const origin = [`${host} · `, h("code", {}, session)];
+  const names = { whole: "session", part: "turn", home: "#/timeline" };
+  return { ...names, title: project ? shortProject(project) : "Session", origin };
+}
+
 function turns(views, meant) {
   let day = "";
   return views.flatMap((view) => {
@@ -90,6 +104,8 @@ function turns(views, meant) {
 }
 
 function turn(view, meant) {
+  // What was taught has a place in its file rather than a time.
+  const part = view.provenance?.taught?.part || null;
   const long = view.literal_surface.length > CLAMP_CHARS;
   const body = h(long ? "div.clamp" : "div", {}, prose(view.literal_surface));
   const unfold = long
@@ -112,19 +128,19 @@ function turn(view, meant) {
     h(
       "div.turn-meta",
       {},
-      speaker(view.role),
+      speaker(view),
       h(
         "a",
         {
           href: `#/memory/${view.record_id}`,
           "data-item": "",
-          "aria-label": `Open what was said at ${clock(view.ts)}`,
+          "aria-label": `Open ${part ?? `what was said at ${clock(view.ts)}`}`,
         },
-        h("time", { datetime: view.ts }, clock(view.ts)),
+        part ?? h("time", { datetime: view.ts }, clock(view.ts)),
       ),
       view.pinned ? h("span.tag", {}, "pinned") : null,
       view.valid_to ? h("span.tag.old", {}, "replaced") : null,
-      view.tier !== "episodic" ? h("span.tag", {}, view.tier) : null,
+      view.tier !== "episodic" && !part ? h("span.tag", {}, view.tier) : null,
     ),
     h("div.turn-text", {}, body, unfold),
   );

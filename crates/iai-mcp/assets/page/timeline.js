@@ -31,10 +31,8 @@ export async function show(view, { query, signal, go }) {
       h(
         "div.filters",
         {},
-        h("label", { for: "project" }, "Project"),
-        choice,
-        h("label", { for: "until" }, "Up to"),
-        day,
+        h("div.filter", {}, h("label", { for: "project" }, "Project"), choice),
+        h("div.filter", {}, h("label", { for: "until" }, "Up to"), day),
       ),
     ),
     year,

@@ -18,15 +18,13 @@ use crate::exit::Exit;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
 use crate::teach::{
-    self, FILE_BYTES_MAX, FoundFile, Lesson, Material, Origin, Refusal, Removed, Taught,
+    self, FILE_BYTES_MAX, FoundFile, Lesson, Material, Origin, Refusal, Removed, Taught, parse_set,
 };
 
 /// Passages taught at once.
 const PASSAGES_MAX: usize = 200_000;
 /// From here on somebody has to say that they mean it.
 const PASSAGES_UNASKED_MAX: usize = 5_000;
-/// The longest name of a set.
-const SET_CHARS_MAX: usize = 80;
 /// What was left out is told one by one up to here; the rest is a number.
 const SKIPPED_SHOWN_MAX: usize = 20;
 /// Files of a set that are listed beside other sets.
@@ -190,15 +188,6 @@ fn named_after(path: Option<&PathBuf>) -> String {
     parse_set(&name).unwrap_or_else(|_| "files".to_owned())
 }
 
-fn parse_set(name: &str) -> Result<String, String> {
-    let name = name.trim();
-    let is_fit = !name.is_empty()
-        && name.chars().count() <= SET_CHARS_MAX
-        && !name.chars().any(char::is_control);
-    let why = || format!("a name of 1 to {SET_CHARS_MAX} letters, on one line");
-    is_fit.then(|| name.to_owned()).ok_or_else(why)
-}
-
 fn show_plan(set: &str, materials: &[Material], skipped: &[(String, String)], output: &Output) {
     let files: Vec<Value> = materials
         .iter()
@@ -229,23 +218,9 @@ fn show_plan(set: &str, materials: &[Material], skipped: &[(String, String)], ou
 }
 
 fn told(set: &str, taught: &Taught, skipped: &[(String, String)]) -> Value {
-    let sample = &taught.sample;
-    let elsewhere = |(name, set): &(String, String)| json!({"file": name, "set": set});
-    json!({
-        "set": set,
-        "files": taught.n_files,
-        "passages": taught.n_passages,
-        "stored": taught.n_stored,
-        "known": taught.n_known,
-        "repeated": taught.n_repeated,
-        "retired": taught.n_retired,
-        "forgotten": taught.n_forgotten,
-        "cut": taught.n_cut,
-        "elsewhere": taught.elsewhere.iter().map(elsewhere).collect::<Vec<_>>(),
-        "sample": {"asked": sample.n_asked, "found": sample.n_found, "missed": sample.missed},
-        "skipped": skipped_told(skipped),
-        "problems": taught.problems,
-    })
+    let mut told = taught.told(set);
+    told.set("skipped", skipped_told(skipped));
+    told
 }
 
 fn describe(set: &str, taught: &Taught, skipped: &[(String, String)]) -> String {

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::clock;
 use crate::fields::Fields as _;
 
 /// Passages asked back.
@@ -44,9 +43,9 @@ pub(super) fn ask_back(client: &Client, stored: &[Asked]) -> anyhow::Result<Samp
     let mut sample = Sample::default();
     for (asked, cue) in able.iter().step_by(step) {
         sample.n_asked += 1;
-        // As of now: whoever checks is not whoever asks, and nothing is learned from it.
-        let ask = json!({"cue": cue, "n_hits_max": HITS_MAX, "asof": clock::now().to_string()});
-        let answer = client.call_daemon("memory_recall", &ask)?;
+        // Whoever checks is not whoever asks: nothing is learned from it, or counted as served.
+        let ask = json!({"cue": cue, "limit": HITS_MAX});
+        let answer = client.call_daemon("picture_search", &ask)?;
         let mut hits = answer.at("hits").as_array().into_iter().flatten();
         let is_it = |hit: &Value| {
             hit.at("record_id") == asked.id.as_str()

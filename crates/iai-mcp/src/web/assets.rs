@@ -18,6 +18,7 @@ const ASSETS: &[Asset] = &[
     ("", HTML, include_bytes!("../../assets/page/index.html")),
     asset!("style.css", STYLE),
     asset!("screens.css", STYLE),
+    asset!("teach.css", STYLE),
     asset!("icon.svg", PICTURE),
     asset!("app.js", SCRIPT),
     asset!("ask.js", SCRIPT),
@@ -32,6 +33,7 @@ const ASSETS: &[Asset] = &[
     asset!("picture.js", SCRIPT),
     asset!("search.js", SCRIPT),
     asset!("session.js", SCRIPT),
+    asset!("teach.js", SCRIPT),
     asset!("timeline.js", SCRIPT),
 ];
 

@@ -2,9 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::lessons;
 use crate::client::{CallError, Client};
 use crate::fields::Fields as _;
 use crate::settings::Settings;
+
+/// Says what holds instead of a memory.
+pub(super) const CORRECT: &str = "memory_contradict";
 
 /// What the page may call. The rest of the protocol is none of its business.
 const METHODS: &[&str] = &[
@@ -18,7 +22,7 @@ const METHODS: &[&str] = &[
     "memory_pin",
     "memory_unpin",
     "memory_pins",
-    "memory_contradict",
+    CORRECT,
     "memory_forget_asked",
     "forget_status",
     "store_overview",
@@ -26,24 +30,27 @@ const METHODS: &[&str] = &[
 
 /// Tells whether the page may call a method.
 pub(super) fn is_allowed(method: &str) -> bool {
-    method == HEALTH || METHODS.contains(&method)
+    method == HEALTH || method == TAUGHT || METHODS.contains(&method)
 }
 
 /// What only this process can put together.
 const HEALTH: &str = "health";
+const TAUGHT: &str = "taught";
 
 /// Has a call answered; a failure of the daemon's is an answer too.
 pub(super) fn answer(client: &Client, settings: &Settings, method: &str, params: &Value) -> Value {
-    if method == HEALTH {
-        return json!({"result": health(client, settings)});
-    }
-    match client.call(method, params) {
-        Ok(result) => json!({"result": result}),
-        Err(error) => json!({"error": told(&error)}),
+    match method {
+        HEALTH => json!({"result": health(client, settings)}),
+        TAUGHT => lessons::taught(client),
+        _ => match client.call(method, params) {
+            Ok(result) => json!({"result": result}),
+            Err(error) => json!({"error": told(&error)}),
+        },
     }
 }
 
-fn told(error: &CallError) -> Value {
+/// Tells a failure of the daemon's, and whether it is there at all.
+pub(super) fn told(error: &CallError) -> Value {
     let code = match error {
         CallError::Refused { code, .. } => Some(*code),
         CallError::Connect(_) | CallError::Broken(_) | CallError::OtherProtocol { .. } => None,
@@ -80,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_page_may_call_few_methods() {
-        for method in ["picture_search", "memory_forget_asked", "health"] {
+        for method in ["picture_search", "memory_forget_asked", "health", "taught"] {
             assert!(is_allowed(method), "{method}");
         }
         for method in ["crypto_rotate", "memory_forget", "turns_store", "spool_show", ""] {

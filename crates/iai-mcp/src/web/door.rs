@@ -13,6 +13,8 @@ use subtle::ConstantTimeEq as _;
 
 /// A secret nobody guesses, in hexadecimal digits.
 const SECRET_BYTES: usize = 32;
+/// Enough to tell the starts of a page apart.
+const SESSION_BYTES: usize = 4;
 const COOKIE_NAME: &str = "iai-mcp-page";
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -26,6 +28,8 @@ pub(super) struct Door {
     ticket: Mutex<Option<String>>,
     /// As it was drawn, to print the address.
     printed: String,
+    /// What this start is called where something is written down.
+    session: String,
 }
 
 /// Whether a request only looks or may do something.
@@ -44,6 +48,7 @@ impl Door {
             base: format!("/{}/", secret()?),
             cookie: secret()?,
             printed: ticket.clone(),
+            session: format!("page-{}", hexadecimal::<SESSION_BYTES>()?),
             ticket: Mutex::new(Some(ticket)),
         })
     }
@@ -51,6 +56,11 @@ impl Door {
     /// Returns the address with the ticket.
     pub(super) fn address(&self) -> String {
         format!("{}{}#enter={}", self.origin(), self.base, self.printed)
+    }
+
+    /// Returns what this start is called where something is written down; no secret.
+    pub(super) fn session(&self) -> String {
+        self.session.clone()
     }
 
     /// Returns what of a path lies inside of ours, or nothing where it does not.
@@ -108,7 +118,11 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 fn secret() -> Result<String, getrandom::Error> {
-    let mut bytes = [0_u8; SECRET_BYTES];
+    hexadecimal::<SECRET_BYTES>()
+}
+
+fn hexadecimal<const N: usize>() -> Result<String, getrandom::Error> {
+    let mut bytes = [0_u8; N];
     getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

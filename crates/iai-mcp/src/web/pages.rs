@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::{BodyExt as _, Limited};
-use hyper::body::Incoming;
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use hyper::{Method, Request, StatusCode};
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 
 use super::answers::{self, Answer};
 use super::door::{Door, Kind};
-use super::{assets, calls};
+use super::{assets, calls, lessons};
 use crate::client::Client;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
@@ -23,6 +23,9 @@ const BODY_BYTES_MAX: usize = 1024 * 1024;
 const BODY_LIMIT: Duration = Duration::from_secs(10);
 /// Where the ticket is handed in.
 const ENTER: &str = "api/enter";
+/// Where dropped files are taken in; one may be large, and take its time.
+const TEACH: &str = "api/teach";
+const UPLOAD_LIMIT: Duration = Duration::from_secs(60);
 /// Where methods of the daemon are called.
 const API: &str = "api/";
 
@@ -31,13 +34,18 @@ pub(super) struct Site {
     door: Door,
     client: Client,
     settings: Settings,
+    /// What is corrected here belongs to this start, so that it can be forgotten as one.
+    session: String,
+    /// Files are taken in one after another.
+    lesson: Mutex<()>,
     /// Rings at every request that was let in.
     pub(super) asked: Notify,
 }
 
 impl Site {
     pub(super) fn new(door: Door, client: Client, settings: Settings) -> Self {
-        Self { door, client, settings, asked: Notify::new() }
+        let session = door.session();
+        Self { door, client, settings, session, lesson: Mutex::new(()), asked: Notify::new() }
     }
 
     /// Answers one request.
@@ -72,6 +80,9 @@ impl Site {
             let why = "the page has to be opened with the address that `iai-mcp brain` printed";
             return answers::refusal(StatusCode::UNAUTHORIZED, why);
         }
+        if name == TEACH {
+            return self.teach(request).await;
+        }
         let params = match read(request).await {
             Ok(params) => params,
             Err(answer) => return answer,
@@ -96,14 +107,30 @@ impl Site {
         }
     }
 
-    async fn call(self: Arc<Self>, method: String, params: Value) -> Answer {
-        let calling = tokio::task::spawn_blocking(move || {
-            calls::answer(&self.client, &self.settings, &method, &params)
-        });
-        match calling.await {
-            Ok(answer) => answers::document(&answer),
-            Err(_) => answers::refusal(StatusCode::INTERNAL_SERVER_ERROR, "the call broke"),
+    async fn call(self: Arc<Self>, method: String, mut params: Value) -> Answer {
+        if method == calls::CORRECT {
+            params.set("session_id", self.session.clone());
         }
+        aside(move || calls::answer(&self.client, &self.settings, &method, &params)).await
+    }
+
+    async fn teach(self: Arc<Self>, request: Request<Incoming>) -> Answer {
+        let _turn = self.lesson.lock().await;
+        let max = lessons::UPLOAD_BYTES_MAX;
+        let body = match body_of(request, "application/octet-stream", max, UPLOAD_LIMIT).await {
+            Ok(body) => body,
+            Err(answer) => return answer,
+        };
+        let site = Arc::clone(&self);
+        aside(move || lessons::answer(&site.client, &site.settings, &body)).await
+    }
+}
+
+/// Has something answered on a thread that may wait.
+async fn aside(answering: impl FnOnce() -> Value + Send + 'static) -> Answer {
+    match tokio::task::spawn_blocking(answering).await {
+        Ok(answer) => answers::document(&answer),
+        Err(_) => answers::refusal(StatusCode::INTERNAL_SERVER_ERROR, "the call broke"),
     }
 }
 
@@ -113,32 +140,41 @@ fn nothing_here() -> Answer {
 
 /// Reads the JSON object of a request, within its limits.
 async fn read(request: Request<Incoming>) -> Result<Value, Answer> {
-    let headers = request.headers();
-    let is_json = headers.get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
-    if !is_json {
-        let why = "send JSON as application/json";
-        return Err(answers::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
-    }
-    let too_large = || {
-        let why = format!("a request may have {BODY_BYTES_MAX} bytes");
-        answers::refusal(StatusCode::PAYLOAD_TOO_LARGE, &why)
-    };
-    let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-    let announced = announced.and_then(|length| length.parse::<usize>().ok());
-    if announced.is_some_and(|length| BODY_BYTES_MAX < length) {
-        return Err(too_large());
-    }
-    let reading = Limited::new(request.into_body(), BODY_BYTES_MAX).collect();
-    let body = match tokio::time::timeout(BODY_LIMIT, reading).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(_)) => return Err(too_large()),
-        Err(_) => {
-            let why = "the request did not arrive in time";
-            return Err(answers::refusal(StatusCode::REQUEST_TIMEOUT, why));
-        }
-    };
+    let body = body_of(request, "application/json", BODY_BYTES_MAX, BODY_LIMIT).await?;
     let value: Option<Value> = serde_json::from_slice(&body).ok();
     value.filter(Value::is_object).ok_or_else(|| {
         answers::refusal(StatusCode::BAD_REQUEST, "the request must be a JSON object")
     })
+}
+
+/// Reads the body of a request: of one type, so large and not slower.
+async fn body_of(
+    request: Request<Incoming>,
+    content_type: &str,
+    bytes_max: usize,
+    limit: Duration,
+) -> Result<Bytes, Answer> {
+    let headers = request.headers();
+    if headers.get(CONTENT_TYPE).is_none_or(|kind| kind != content_type) {
+        let why = format!("this is sent as {content_type}");
+        return Err(answers::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &why));
+    }
+    let too_large = || {
+        let why = format!("it is too large: {bytes_max} bytes are taken at once");
+        answers::refusal(StatusCode::PAYLOAD_TOO_LARGE, &why)
+    };
+    let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    let announced = announced.and_then(|length| length.parse::<usize>().ok());
+    if announced.is_some_and(|length| bytes_max < length) {
+        return Err(too_large());
+    }
+    let reading = Limited::new(request.into_body(), bytes_max).collect();
+    match tokio::time::timeout(limit, reading).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(_)) => Err(too_large()),
+        Err(_) => {
+            let why = "the request did not arrive in time";
+            Err(answers::refusal(StatusCode::REQUEST_TIMEOUT, why))
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! The page's server as a browser, an attacker and a slow line see it.
 
+mod dropping;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -345,6 +347,60 @@ fn without_a_daemon_the_page_reads_refuses_to_write_and_recovers() {
     assert!(health["daemon"].is_null() && health["why"].is_string(), "{health}");
     let _daemon = sandbox.daemon();
     assert_eq!(brain.ask(&cookie, "memory_pin", json!({"id": id}))["pinned"], true);
+}
+
+#[test]
+fn corrections_of_one_start_are_a_session_of_their_own() {
+    let (sandbox, _daemon) = lived();
+    let session_of_a_correction = |old: &str, new: &str| {
+        let brain = Brain::start(&sandbox);
+        let cookie = brain.enter();
+        let found = brain.ask(&cookie, "picture_search", json!({"cue": old}));
+        let params = json!({"id": found["hits"][0]["record_id"], "new_fact": new});
+        let corrected = brain.ask(&cookie, "memory_contradict", params);
+        let id = corrected["new_record_id"].clone();
+        let seen = brain.ask(&cookie, "picture_memory", json!({"id": id}));
+        seen["memory"]["session_id"].as_str().unwrap().to_owned()
+    };
+    let first = session_of_a_correction("heron service listens on port", "the port is 9000");
+    let second = session_of_a_correction("the port is 9000", "the port is 9001");
+    for session in [&first, &second] {
+        let digits = session.strip_prefix("page-").unwrap();
+        assert!(digits.len() == 8 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    }
+    assert_ne!(first, second);
+}
+
+#[test]
+fn a_body_that_stops_half_way_is_given_up() {
+    let sandbox = Sandbox::new();
+    let brain = Brain::start(&sandbox);
+    let (host, origin) = (format!("127.0.0.1:{}", brain.port), brain.origin());
+    let half = format!(
+        "POST {}api/enter HTTP/1.1\r\nhost: {host}\r\norigin: {origin}\r\n\
+         content-type: application/json\r\ncontent-length: 100\r\n\r\n{{\"ticket\":",
+        brain.base
+    );
+    let reply = brain.send(half.as_bytes());
+    assert_eq!(reply.status, 408, "{}", reply.head);
+}
+
+#[test]
+fn more_lines_than_there_are_seats_wait_and_are_served() {
+    const SEATS: usize = 64;
+    let sandbox = Sandbox::new();
+    let brain = Brain::start(&sandbox);
+    let mut held: Vec<TcpStream> = (0..SEATS).map(|_| brain.connect()).collect();
+    for stream in &mut held {
+        stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+    }
+    // Nobody answers this one before a seat is free, which is when a held line is dropped.
+    assert_eq!(brain.get(&brain.base).status, 200);
+    let is_dropped = |stream: &TcpStream| {
+        stream.set_nonblocking(true).unwrap();
+        stream.peek(&mut [0]).is_ok()
+    };
+    assert!(held.iter().any(is_dropped));
 }
 
 #[test]

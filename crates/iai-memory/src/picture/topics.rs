@@ -21,6 +21,8 @@ pub struct TopicMap {
     pub n_memories: usize,
     /// How many of them belong to one of these topics.
     pub n_in_topics: u64,
+    /// Whether there are smaller topics beside these.
+    pub has_more: bool,
 }
 
 /// Which members of which topic.
@@ -48,11 +50,13 @@ pub struct MembersAnswer {
 impl MemoryEngine {
     /// Returns the topics as clusters, without their members.
     pub fn topic_map(&self) -> Result<TopicMap> {
-        let topics = self.read(|reader| Ok(reader.topics(None, CLUSTERS_MAX)?))?;
+        let mut topics = self.read(|reader| Ok(reader.topics(None, CLUSTERS_MAX + 1)?))?;
+        let has_more = CLUSTERS_MAX < topics.len();
+        topics.truncate(CLUSTERS_MAX);
         let topics: Vec<TopicView> = topics.into_iter().map(TopicView::of).collect();
         let n_in_topics = topics.iter().map(|topic| topic.n_members).sum();
         let n_memories = self.with_index(|index| index.catalogue().len())?;
-        Ok(TopicMap { topics, n_memories, n_in_topics })
+        Ok(TopicMap { topics, n_memories, n_in_topics, has_more })
     }
 
     /// Returns the members of a topic, those stored last first.

@@ -20,6 +20,8 @@ const WRAPPING_CHARS: usize = 200;
 const HIT_CHARS_MIN: usize = 300;
 /// Less than this of a text tells nothing.
 const EXCERPT_CHARS_MIN: usize = 40;
+/// Where it begins and ends, in JSON.
+const EXCERPT_FIELD_CHARS: usize = 80;
 const TRACE_MAX: usize = 10;
 /// The digits of `budget_used` itself, which is not known while the answer is measured.
 const DIGITS_MAX: usize = 6;
@@ -114,6 +116,7 @@ pub(crate) fn pack(
         let fitted = if n_chars <= share {
             Some((hit, n_chars))
         } else if may_be_cut {
+            let share = share.max(least(&hit)).min(left);
             cut_to_fit(hit, cue, share)
         } else {
             None
@@ -177,6 +180,13 @@ fn shown_as(hit: Hit, cue: &Cue, showing: Showing) -> Hit {
         Showing::Whole => hit,
         Showing::Excerpt(n_chars) | Showing::Gist(n_chars) => excerpt(hit, cue, n_chars),
     }
+}
+
+/// What a hit takes at the least. Where more hits are asked for than there is room for, the best of
+/// them get this much and the rest nothing; equal shares would be too small for any.
+fn least(hit: &Hit) -> usize {
+    let n_fields = cost(hit).saturating_sub(2 * n_chars(&hit.literal_surface));
+    n_fields + EXCERPT_FIELD_CHARS + 4 * EXCERPT_CHARS_MIN
 }
 
 /// Shows the part of a long text that fits, and says what it costs.

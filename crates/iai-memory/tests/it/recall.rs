@@ -203,6 +203,20 @@ fn in_a_small_store_the_memory_with_more_of_the_cue_comes_first() {
 }
 
 #[test]
+fn more_hits_than_there_is_room_for_are_the_best_ones() {
+    let turns: Vec<String> =
+        (0..30).map(|n| format!("the harbour crane lifts crate {n}")).collect();
+    let mut turns: Vec<&str> = turns.iter().map(String::as_str).collect();
+    turns.insert(10, "the harbour crane needs oil on Fridays");
+    let home = Home::with_turns(&turns);
+    for n_hits in [10, 30] {
+        let answer = home.recall_hits("harbour crane oil", n_hits, 1000);
+        assert!(answer.hits[0].literal_surface.contains("oil"), "{n_hits}: {answer:?}");
+        assert!((5..n_hits).contains(&answer.hits.len()), "{n_hits}: {}", answer.hits.len());
+    }
+}
+
+#[test]
 fn a_number_of_hits_share_the_budget_and_none_is_passed_over() {
     let long = format!("harbour {}", "stone and water ".repeat(2000));
     let home = Home::with_turns(&[&long, "the harbour opens", "harbour dues", &long]);
