@@ -116,7 +116,6 @@ pub(crate) fn pack(
         let fitted = if n_chars <= share {
             Some((hit, n_chars))
         } else if may_be_cut {
-            let share = share.max(least(&hit)).min(left);
             cut_to_fit(hit, cue, share)
         } else {
             None
@@ -184,7 +183,7 @@ fn shown_as(hit: Hit, cue: &Cue, showing: Showing) -> Hit {
 
 /// What a hit takes at the least. Where more hits are asked for than there is room for, the best of
 /// them get this much and the rest nothing; equal shares would be too small for any.
-fn least(hit: &Hit) -> usize {
+pub(super) fn least(hit: &Hit) -> usize {
     let n_fields = cost(hit).saturating_sub(2 * n_chars(&hit.literal_surface));
     n_fields + EXCERPT_FIELD_CHARS + 4 * EXCERPT_CHARS_MIN
 }
@@ -205,13 +204,6 @@ pub(super) fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<(Hit, u
     let hit = excerpt(hit, cue, room);
     let n_chars = cost(&hit);
     (n_chars <= left).then_some((hit, n_chars))
-}
-
-/// The least a hit costs of which a part is shown.
-pub(super) fn least(hit: &Hit) -> usize {
-    let words = n_chars(&hit.literal_surface);
-    // Where the excerpt begins and ends is told too.
-    cost(hit).saturating_sub(2 * words) + 4 * EXCERPT_CHARS_MIN + LINE_CHARS
 }
 
 /// Shows at most so many characters, around the first word that matched. What is already a part
