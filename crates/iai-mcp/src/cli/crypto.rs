@@ -58,8 +58,8 @@ pub(super) fn run(
             output.show(&told, describe);
             if let Some(kept) = kept {
                 output.remark(&format!(
-                    "the old key is kept at {}: backups taken before need it (`--key-file`); delete \
-                     it when you have a new one, and renew the copy you keep elsewhere",
+                    "the old key is kept at {}: backups taken before need it (`--key-file`); \
+                     delete it when you have a new one, and renew the copy you keep elsewhere",
                     kept.display()
                 ));
             }
