@@ -22,7 +22,7 @@ pub enum StoreError {
     /// The store expects a key file and there is none.
     #[error(
         "the key file {} is missing although a store exists; \
-         restore it from your backup, nothing can be read without it",
+         put back the copy you kept, nothing can be read without it (a backup does not hold it)",
         .path.display()
     )]
     KeyMissing {
