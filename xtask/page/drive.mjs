@@ -376,9 +376,8 @@ async function keys(visit) {
   await page.waitForSelector(".panel .glimpse");
   await press("4");
   await page.waitForSelector(".drop");
-  const chooser = page.waitForEvent("filechooser");
-  await press("o");
-  await (await chooser).setFiles([]);
+  await visit.ready();
+  await (await chooserBy(page, () => press("o"))).setFiles([]);
   await press("5");
   await page.waitForSelector(".card");
   await press("?");
@@ -389,6 +388,19 @@ async function keys(visit) {
   assert.ok(
     ["dark", "light"].includes(await page.evaluate(() => document.documentElement.dataset.theme)),
   );
+}
+
+/** Returns the dialog that an act opens. A browser under load may drop the first one. */
+async function chooserBy(page, act) {
+  for (let attempt = 1; ; attempt += 1) {
+    const chooser = page.waitForEvent("filechooser", { timeout: 5000 });
+    await act();
+    try {
+      return await chooser;
+    } catch (error) {
+      if (attempt === 4) throw error;
+    }
+  }
 }
 
 /** Without a daemon the page says so, reads, refuses to write, and recovers by itself. */
