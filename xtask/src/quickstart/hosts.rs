@@ -11,7 +11,10 @@ pub(crate) fn lines_to_paste(path: &Path) -> String {
     let word = shell_word(&path);
     let servers = json!({"mcpServers": {"iai-mcp": {"command": path, "args": ["mcp"]}}});
     format!(
-        "To use it, keep a daemon running and tell your assistant where the server is.\n\
+        "To use it, have everything set up (shows what it would change, and asks once):\n\
+         \n  {word} setup\n\
+         \n\
+         Or by hand: keep a daemon running and tell your assistant where the server is.\n\
          \n\
          The daemon:\n\
          \n  {word} daemon start\n\
@@ -49,6 +52,7 @@ mod tests {
             "  [mcp_servers.iai-mcp]\n  command = \"/opt/iai-mcp\"\n  args = [\"mcp\"]\n",
             "\"command\": \"/opt/iai-mcp\"",
             "  /opt/iai-mcp daemon start\n",
+            "  /opt/iai-mcp setup\n",
         ] {
             assert!(lines.contains(want), "{want} in {lines}");
         }
