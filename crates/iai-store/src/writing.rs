@@ -9,6 +9,7 @@ mod links;
 mod patterns;
 mod standing;
 mod steps;
+mod sync;
 mod topics;
 mod vectors;
 
