@@ -5,10 +5,15 @@
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use thiserror::Error;
 
 use crate::name::{MachineId, VaultId};
+use crate::seal::{PAYLOAD_BYTES_MAX, Place};
 
 const HASH_DOMAIN: &[u8] = b"iai-mcp sync entry 1";
+/// Whether a payload follows, in an entry's bytes.
+const PAYLOAD_THERE: u8 = 1;
+const PAYLOAD_ERASED: u8 = 0;
 
 /// Which entry of a vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -34,6 +39,17 @@ pub struct Entry {
     pub payload: Option<Vec<u8>>,
 }
 
+/// Why bytes are not an entry, by what can be done about it.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum EntryError {
+    /// They end too early: the rest may still be on its way.
+    #[error("the entry is cut off")]
+    CutOff,
+    /// No entry begins like this.
+    #[error("the entry is damaged")]
+    Damaged,
+}
+
 impl Entry {
     /// Returns the hash that the next entry of the chain names.
     pub fn hash(&self, vault: VaultId) -> [u8; 32] {
@@ -47,4 +63,67 @@ impl Entry {
         hash.update(self.digest);
         hash.finalize().into()
     }
+
+    /// Returns where its payload stands, to open it.
+    pub fn place(&self, vault: VaultId) -> Place {
+        Place { vault, name: self.name, epoch: self.epoch, previous: self.previous }
+    }
+
+    /// Returns what the digest of an entry with this payload is.
+    pub fn digest_of(payload: &[u8]) -> [u8; 32] {
+        Sha256::digest(payload).into()
+    }
+
+    /// Says whether the payload, if it is there, is the one the digest is of.
+    pub fn is_intact(&self) -> bool {
+        self.payload.as_ref().is_none_or(|payload| self.digest == Self::digest_of(payload))
+    }
+
+    /// Appends the entry as bytes, as files have it: 97 of its place in the chain and how long the
+    /// payload is, then the payload.
+    pub fn write_to(&self, bytes: &mut Vec<u8>) {
+        let (is_there, payload) = match &self.payload {
+            Some(payload) => (PAYLOAD_THERE, payload.as_slice()),
+            None => (PAYLOAD_ERASED, &[][..]),
+        };
+        let n_bytes = u32::try_from(payload.len()).expect("a payload is shorter than 96 MiB");
+        bytes.extend_from_slice(self.name.machine.as_bytes());
+        bytes.extend_from_slice(&self.name.counter.to_le_bytes());
+        bytes.extend_from_slice(&self.epoch.to_le_bytes());
+        bytes.extend_from_slice(&self.previous);
+        bytes.extend_from_slice(&self.digest);
+        bytes.push(is_there);
+        bytes.extend_from_slice(&n_bytes.to_le_bytes());
+        bytes.extend_from_slice(payload);
+    }
+
+    /// Reads the entry that bytes begin with. Returns it and the bytes after it.
+    pub fn read_from(bytes: &[u8]) -> Result<(Self, &[u8]), EntryError> {
+        let mut rest = bytes;
+        let machine = MachineId::from_bytes(take(&mut rest)?);
+        let counter = u64::from_le_bytes(take(&mut rest)?);
+        let epoch = u32::from_le_bytes(take(&mut rest)?);
+        let previous = take(&mut rest)?;
+        let digest = take(&mut rest)?;
+        let [is_there] = take(&mut rest)?;
+        let n_bytes = u32::from_le_bytes(take(&mut rest)?);
+        let n_bytes = usize::try_from(n_bytes).map_err(|_| EntryError::Damaged)?;
+        if counter == 0 || n_bytes > PAYLOAD_BYTES_MAX {
+            return Err(EntryError::Damaged);
+        }
+        let (payload, rest) = rest.split_at_checked(n_bytes).ok_or(EntryError::CutOff)?;
+        let payload = match (is_there, payload) {
+            (PAYLOAD_THERE, payload) => Some(payload.to_vec()),
+            (PAYLOAD_ERASED, []) => None,
+            _ => return Err(EntryError::Damaged),
+        };
+        let name = EntryName { machine, counter };
+        Ok((Self { name, epoch, previous, digest, payload }, rest))
+    }
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], EntryError> {
+    let (taken, after) = rest.split_first_chunk().ok_or(EntryError::CutOff)?;
+    *rest = after;
+    Ok(*taken)
 }

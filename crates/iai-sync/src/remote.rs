@@ -61,8 +61,12 @@ pub trait Remote {
     fn erase(&mut self, vault: VaultId, entries: &[EntryName]) -> Result<(), RemoteError>;
 
     /// Leaves a sealed invitation, replaces one of the same name, and drops those that have expired.
-    fn put_invitation(&mut self, name: &str, sealed: &[u8], expires_ms: i64)
-    -> Result<(), RemoteError>;
+    fn put_invitation(
+        &mut self,
+        name: &str,
+        sealed: &[u8],
+        expires_ms: i64,
+    ) -> Result<(), RemoteError>;
 
     /// Takes an invitation away: it is good once. None is there, or it has expired at `now_ms`.
     fn take_invitation(&mut self, name: &str, now_ms: i64) -> Result<Option<Vec<u8>>, RemoteError>;

@@ -1,0 +1,34 @@
+//! Payloads that are missing at a remote, and whether somebody forgot what was in them.
+
+use std::collections::BTreeSet;
+
+use crate::entry::EntryName;
+use crate::operation::Operation;
+
+/// Erased entries, less those that forgets name. What is left was withheld by the remote, or is named
+/// by a forget that is still to be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Withheld {
+    erased: BTreeSet<EntryName>,
+    named: BTreeSet<EntryName>,
+}
+
+impl Withheld {
+    /// Takes note of entries that came without a payload.
+    pub fn erased(&mut self, names: impl IntoIterator<Item = EntryName>) {
+        self.erased.extend(names);
+    }
+
+    /// Takes note of what a forget allows to be missing; other operations change nothing.
+    pub fn apply(&mut self, operation: &Operation) {
+        if let Operation::Forget { entries, .. } = operation {
+            self.named.extend(entries.iter().copied());
+        }
+    }
+
+    /// Returns what is missing and nobody has forgotten. Once every chain was read to its end, the
+    /// remote has to answer for these.
+    pub fn names(&self) -> impl Iterator<Item = EntryName> {
+        self.erased.difference(&self.named).copied()
+    }
+}
