@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
-use lines::{Line, LineError};
+pub(crate) use lines::Line;
+use lines::LineError;
 
 /// What an export held.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

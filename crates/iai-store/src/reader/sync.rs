@@ -3,12 +3,12 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 use zeroize::Zeroizing;
 
-use super::{Reader, memories_from, sql_limit};
+use super::{Reader, memories_from, memory_of, sql_limit};
 use crate::error::Result;
 use crate::reader::export::memory_row;
 use crate::record::memory::Millis;
 use crate::record::{
-    ExportedDeed, ExportedMemory, LinkKind, MemoryId, MemoryNumber, SyncChange, SyncEntry,
+    ExportedDeed, ExportedMemory, LinkKind, Memory, MemoryId, MemoryNumber, SyncChange, SyncEntry,
     SyncErasure, SyncMachine, SyncNote, SyncPeer, SyncProject, SyncVault, VaultNumber,
 };
 
@@ -154,16 +154,51 @@ impl Reader {
                   AND NOT EXISTS (SELECT 1 FROM sync_carried c
                                    WHERE c.memory = m.number AND c.vault = ?3)
                 ORDER BY m.number",
-            memories_from("memory m").replacen("SELECT ", "SELECT m.number, ", 1)
+            numbered_memories()
         );
         let found = self.run("reading memories to send", |c| {
             c.prepare_cached(&sql)?
                 .query_map(params![vault.memory, looked, vault.number], |row| {
-                    Ok((row.get(0)?, memory_row(row)?))
+                    Ok((row.get("number")?, memory_row(row)?))
                 })?
                 .collect()
         })?;
         Ok((found, looked))
+    }
+
+    /// Hands over every memory that could be sent, a few at a time.
+    pub fn sync_all_memories(&self, at_once: usize, each: &mut dyn FnMut(Memory)) -> Result<()> {
+        let sql = format!(
+            "{} WHERE m.number > ? AND {CARRIED} ORDER BY m.number LIMIT ?",
+            numbered_memories()
+        );
+        let mut after = MemoryNumber::new(0);
+        loop {
+            let found: Vec<(MemoryNumber, Memory)> =
+                self.run("reading what could be sent", |c| {
+                    c.prepare_cached(&sql)?
+                        .query_map(params![after, sql_limit(at_once)], |row| {
+                            Ok((row.get("number")?, memory_of(row)?))
+                        })?
+                        .collect()
+                })?;
+            let Some((last, _)) = found.last() else { return Ok(()) };
+            after = *last;
+            found.into_iter().for_each(|(_, memory)| each(memory));
+        }
+    }
+
+    /// Returns memories that are here though a vault's log says they are gone.
+    pub fn sync_gone_here(&self, limit: usize) -> Result<Vec<MemoryId>> {
+        self.run("looking for what should be gone", |c| {
+            c.prepare_cached(
+                "SELECT DISTINCT m.uuid FROM sync_gone g JOIN memory m ON m.uuid = g.memory
+                  WHERE NOT EXISTS (SELECT 1 FROM forget_pending p WHERE p.memory = m.number)
+                  LIMIT ?",
+            )?
+            .query_map([sql_limit(limit)], |row| row.get(0))?
+            .collect()
+        })
     }
 
     /// Returns what changed after a number, in order.
@@ -280,6 +315,11 @@ const ENTRIES_MAX: usize = 1000;
 const VAULTS: &str = "
     SELECT number, id, name, kind, address, counter, head, memory, change, joined_at_ms,
            trouble, heard_at_ms FROM sync_vault";
+
+/// Memories, each with its number behind its own columns.
+fn numbered_memories() -> String {
+    memories_from("memory m").replacen("FROM memory m", ", m.number FROM memory m", 1)
+}
 
 fn vault_of(row: &Row<'_>) -> rusqlite::Result<SyncVault> {
     Ok(SyncVault {
