@@ -108,12 +108,18 @@ pub enum ChainError {
 /// Entries that follow what was known.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Followed {
-    /// Those with a payload, in order.
-    pub entries: Vec<Entry>,
-    /// Those whose payload is gone: each has to be named by a forget, sooner or later.
-    pub erased: Vec<EntryName>,
+    /// In order, each with the end of the chain after it: whoever stops there goes on from there.
+    pub entries: Vec<(Entry, ChainEnd)>,
     /// How far the chain is known now.
     pub end: ChainEnd,
+}
+
+impl Followed {
+    /// Returns those whose payload is gone: each has to be named by a forget, sooner or later.
+    pub fn erased(&self) -> impl Iterator<Item = EntryName> {
+        let erased = self.entries.iter().filter(|(entry, _)| entry.payload.is_none());
+        erased.map(|(entry, _)| entry.name)
+    }
 }
 
 /// Checks that a chain, as a remote tells it, goes on from `end`.
@@ -123,7 +129,7 @@ pub fn follow(
     end: ChainEnd,
     entries: Vec<Entry>,
 ) -> Result<Followed, ChainError> {
-    let mut followed = Followed { entries: Vec::with_capacity(entries.len()), erased: vec![], end };
+    let mut followed = Followed { entries: Vec::with_capacity(entries.len()), end };
     let mut rest = entries.into_iter();
     while let Some(entry) = rest.next() {
         match check_next(machine, &end, &followed.end, &entry) {
@@ -136,11 +142,7 @@ pub fn follow(
             checked => checked?,
         }
         followed.end = ChainEnd::after(vault, &entry);
-        if entry.payload.is_some() {
-            followed.entries.push(entry);
-        } else {
-            followed.erased.push(entry.name);
-        }
+        followed.entries.push((entry, followed.end));
     }
     Ok(followed)
 }
