@@ -6,12 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::entry::EntryName;
-use crate::name::MachineId;
 use crate::operation::{Operation, Stamped};
 use crate::stamp::Stamp;
 
@@ -39,12 +36,13 @@ pub struct Replica {
     puts: BTreeMap<Uuid, (Stamp, String)>,
     /// Values that are about no forgotten memory; none where one was taken back.
     sets: BTreeMap<SetKey, (Stamp, Option<String>)>,
-    /// Memories that must not come back, and the entries that carried them.
-    forgotten: BTreeMap<Uuid, BTreeSet<EntryName>>,
+    /// Memories that must not come back.
+    forgotten: BTreeSet<Uuid>,
 }
 
 impl Replica {
-    /// Makes an operation so. Hellos and rekeys are for [`crate::Members`].
+    /// Makes an operation so. Hellos and rekeys are for [`crate::Members`], the entries that
+    /// a forget names for [`crate::Withheld`].
     pub fn apply(&mut self, stamped: &Stamped) {
         let stamp = stamped.stamp;
         match &stamped.operation {
@@ -53,7 +51,7 @@ impl Replica {
                 let key = (name.clone(), of.iter().copied().collect());
                 self.set(key, stamp, body.as_ref().map(|body| body.get()));
             }
-            Operation::Forget { memory, entries } => self.forget(*memory, entries),
+            Operation::Forget { memory, .. } => self.forget(*memory),
             Operation::Hello { .. } | Operation::Rekey { .. } => {}
         }
     }
@@ -77,35 +75,7 @@ impl Replica {
 
     /// Says whether a memory must not come back.
     pub fn is_forgotten(&self, memory: Uuid) -> bool {
-        self.forgotten.contains_key(&memory)
-    }
-
-    /// Returns the entries that forgets of a memory named; nothing when it is not forgotten.
-    pub fn forgotten_entries(&self, memory: Uuid) -> Option<&BTreeSet<EntryName>> {
-        self.forgotten.get(&memory)
-    }
-
-    /// Returns operations that make this replica out of nothing. A forget's stamp decides nothing; it
-    /// gets the first there is.
-    pub fn operations(&self, by: MachineId) -> Vec<Stamped> {
-        let raw = |body: &String| {
-            RawValue::from_string(body.clone()).expect("bodies came out of raw values")
-        };
-        let forgets = self.forgotten.iter().map(|(memory, entries)| {
-            let entries = entries.iter().copied().collect();
-            let operation = Operation::Forget { memory: *memory, entries };
-            Stamped { stamp: Stamp { at: 0, by }, operation }
-        });
-        let puts = self.puts.iter().map(|(memory, (stamp, body))| {
-            let operation = Operation::Put { memory: *memory, body: raw(body), vectors: None };
-            Stamped { stamp: *stamp, operation }
-        });
-        let sets = self.sets.iter().map(|((name, of), (stamp, body))| {
-            let (name, of) = (name.clone(), of.iter().copied().collect());
-            let operation = Operation::Set { name, of, body: body.as_ref().map(raw) };
-            Stamped { stamp: *stamp, operation }
-        });
-        forgets.chain(puts).chain(sets).collect()
+        self.forgotten.contains(&memory)
     }
 
     /// Returns the SHA-256 of everything that is kept: two replicas are equal when these are.
@@ -123,12 +93,8 @@ impl Replica {
             );
             part(&mut hash, b"body", &body.iter().map(|body| body.as_bytes()).collect::<Vec<_>>());
         }
-        for (memory, entries) in &self.forgotten {
+        for memory in &self.forgotten {
             part(&mut hash, b"forgotten", &[memory.as_bytes()]);
-            for entry in entries {
-                let counter = entry.counter.to_le_bytes();
-                part(&mut hash, b"entry", &[entry.machine.as_bytes(), &counter]);
-            }
         }
         hash.finalize().into()
     }
@@ -153,8 +119,8 @@ impl Replica {
         }
     }
 
-    fn forget(&mut self, memory: Uuid, entries: &[EntryName]) {
-        self.forgotten.entry(memory).or_default().extend(entries.iter().copied());
+    fn forget(&mut self, memory: Uuid) {
+        self.forgotten.insert(memory);
         self.puts.remove(&memory);
         self.sets.retain(|(_, of), _| !of.contains(&memory));
     }

@@ -69,6 +69,8 @@ pub struct Machine {
     former: BTreeSet<MachineId>,
     /// What is to be said again under a new name, once everything there is was read.
     unsaid: Option<Vec<Stamped>>,
+    /// Chains whose entries were taken in, up to which, and may not count any more.
+    vouching: BTreeMap<MachineId, u64>,
     secret: [u8; 32],
     keys: VaultKeys,
     end: ChainEnd,
@@ -96,6 +98,7 @@ impl Machine {
             id: MachineId::from_random(dice.bytes()),
             former: BTreeSet::new(),
             unsaid: None,
+            vouching: BTreeMap::new(),
             secret: dice.bytes(),
             keys,
             end: ChainEnd::NONE,
@@ -142,7 +145,10 @@ impl Machine {
 
     /// Says whether everything it did was sent and erased.
     pub fn is_idle(&self) -> bool {
-        self.outbox.is_empty() && self.to_erase.is_empty() && self.unsaid.is_none()
+        self.outbox.is_empty()
+            && self.to_erase.is_empty()
+            && self.unsaid.is_none()
+            && self.vouching.is_empty()
     }
 
     /// Returns how often it took a new name.
@@ -210,6 +216,7 @@ impl Machine {
         self.receive_all(remote, luck)?;
         self.speak_up();
         luck.step()?;
+        self.vouch(remote, luck)?;
         // What was heard may have called for an answer.
         self.send(remote, luck)?;
         if self.outbox.is_empty() && !self.to_erase.is_empty() {
@@ -306,34 +313,74 @@ impl Machine {
     /// Every machine answers for its own entries: if one carried a memory that somebody else, who did
     /// not know of it, has forgotten, it may be erased as well.
     fn answer(&mut self, memory: Uuid) {
-        let Some(named) = self.replica.forgotten_entries(memory) else { return };
+        if !self.replica.is_forgotten(memory) {
+            return;
+        }
         let is_mine =
             |name: &&EntryName| name.machine == self.id || self.former.contains(&name.machine);
         let carried = self.carried.get(&memory).into_iter().flatten().filter(is_mine);
         let entries: Vec<EntryName> =
-            carried.filter(|name| !named.contains(name)).copied().collect();
+            carried.filter(|name| !self.withheld.is_named(name)).copied().collect();
         if !entries.is_empty() {
             self.to_erase.extend(entries.iter().copied());
             self.act(0, Operation::Forget { memory, entries });
         }
     }
 
-    /// Takes the new key out of a rekey. One that was made by somebody who knew only a name this
-    /// machine had before has left its chain behind: it begins anew and says everything again.
+    /// Takes the new key out of a rekey, and notes which chains lose by it entries that are part of
+    /// this store: of machines that are out or that its maker did not know.
     fn take_key(&mut self, operation: &Operation) {
-        let Operation::Rekey { epoch, boxes, .. } = operation else { return };
+        let Operation::Rekey { epoch, boxes, revoked } = operation else { return };
         let secret = MachineKey::from_bytes(&self.secret);
-        for name in self.former.iter().chain([&self.id]) {
+        let own: Vec<MachineId> = self.former.iter().copied().chain([self.id]).collect();
+        for name in &own {
             if let Ok(Some((epoch, key))) = secret.open_rekey(self.vault, *name, operation) {
                 self.keys.insert(epoch, key);
             }
         }
-        let is_named = boxes.iter().any(|(machine, _)| *machine == self.id);
-        let is_stranger = !is_named && self.end.counter > 0 && self.end.epoch < *epoch;
-        if is_stranger && !self.keys.at(*epoch).is_empty() {
+        let stays = |name: &MachineId| boxes.iter().any(|(machine, _)| machine == name);
+        let read = self.read.iter().map(|(machine, end)| (*machine, end.counter));
+        let written = own.iter().map(|machine| (*machine, u64::MAX));
+        let lost = read.chain(written).filter(|(machine, _)| !stays(machine));
+        self.vouching.extend(lost);
+        let is_out = revoked.iter().any(|last| last.machine == self.id);
+        if !stays(&self.id) && !is_out && self.end.counter > 0 && self.end.epoch < *epoch {
             self.lose_name();
-            self.unsaid = Some(self.replica.operations(self.id));
         }
+    }
+
+    /// Says again, under this machine's name, what it has taken in and a rekey does not count: what
+    /// one member has, all get, whether they heard of the rekey before or after.
+    fn vouch(&mut self, remote: &mut impl Remote, luck: &mut Luck) -> Result<(), Trouble> {
+        while let Some((machine, until)) = self.vouching.first_key_value().map(|(m, u)| (*m, *u)) {
+            let mut end = ChainEnd::NONE;
+            let mut lost = Vec::new();
+            loop {
+                let entries = remote.fetch(self.vault, machine, end.counter, FETCH_BYTES)?;
+                let followed = follow(self.vault, machine, end, entries)?;
+                let counted = followed.entries.iter().filter(|(entry, _)| {
+                    let is_lost = self.members.check(entry.name, entry.epoch).is_err();
+                    is_lost && entry.name.counter <= until
+                });
+                lost.extend(counted.map(|(entry, _)| entry.clone()));
+                if end == followed.end || followed.end.counter >= until {
+                    break;
+                }
+                end = followed.end;
+            }
+            luck.step()?;
+            for entry in &lost {
+                let Some(payload) = &entry.payload else { continue };
+                match open(&self.keys, &entry.place(self.vault), payload) {
+                    Ok(Opened::Known(Stamped { operation: Operation::Hello { .. }, .. })) => {}
+                    Ok(Opened::Known(stamped)) => self.say(stamped),
+                    Ok(Opened::Unknown(_)) | Err(_) => {}
+                }
+            }
+            self.vouching.remove(&machine);
+            luck.step()?;
+        }
+        Ok(())
     }
 
     /// Somebody else writes under this machine's name: a copy of its store, or the machine itself
@@ -344,14 +391,26 @@ impl Machine {
         self.former.insert(self.id);
         self.id = MachineId::from_random(self.dice.bytes());
         self.end = ChainEnd::NONE;
+        let unsent = std::mem::take(&mut self.outbox);
+        // Under these names the remote has, or will have, entries of somebody else.
+        let given_up: BTreeSet<EntryName> = unsent.iter().map(|(entry, _)| entry.name).collect();
+        self.withheld.take_back(&given_up);
+        self.to_erase.retain(|name| !given_up.contains(name));
+        for names in self.carried.values_mut() {
+            names.retain(|name| !given_up.contains(name));
+        }
         let unsaid = self.unsaid.get_or_insert_default();
-        for (_, stamped) in self.outbox.drain(..) {
-            match stamped.operation {
+        for (_, mut stamped) in unsent {
+            match &mut stamped.operation {
                 // Nobody has a key that was not sent: it is withdrawn, and with it the rekey. If it
                 // did arrive, it is read again from the chain.
-                Operation::Rekey { epoch, .. } => self.keys.withdraw(epoch),
+                Operation::Rekey { epoch, .. } => self.keys.withdraw(*epoch),
                 Operation::Hello { .. } => {}
-                _ => unsaid.push(stamped),
+                Operation::Forget { entries, .. } => {
+                    entries.retain(|name| !given_up.contains(name));
+                    unsaid.push(stamped);
+                }
+                Operation::Put { .. } | Operation::Set { .. } => unsaid.push(stamped),
             }
         }
     }
