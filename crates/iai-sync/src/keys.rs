@@ -103,6 +103,11 @@ impl VaultKeys {
         }
     }
 
+    /// Gives up the keys of an epoch that nobody else has heard of.
+    pub fn withdraw(&mut self, epoch: u32) {
+        self.epochs.remove(&epoch);
+    }
+
     /// Returns the keys of an epoch.
     pub fn at(&self, epoch: u32) -> &[SyncKey] {
         self.epochs.get(&epoch).map_or(&[], Vec::as_slice)

@@ -15,7 +15,10 @@ mod operation;
 mod padding;
 mod qr;
 mod remote;
+mod replica;
 mod seal;
+#[cfg(any(test, feature = "simulation"))]
+pub mod simulation;
 mod stamp;
 mod withheld;
 mod words;
@@ -29,6 +32,7 @@ pub use name::{MachineId, VaultId};
 pub use operation::{CarriedVectors, Operation, Stamped};
 pub use qr::qr;
 pub use remote::{Appended, Head, Remote, RemoteError};
+pub use replica::{Replica, put_outranks, set_outranks};
 pub use seal::{
     NONCE_BYTES, OpenError, Opened, PAYLOAD_BYTES_MAX, Place, SealError, open, reread, seal,
 };

@@ -26,6 +26,17 @@ impl Withheld {
         }
     }
 
+    /// Takes back what a forget named that was never sent: under these names the remote keeps, or
+    /// will keep, what somebody else wrote.
+    pub fn take_back(&mut self, names: &BTreeSet<EntryName>) {
+        self.named.retain(|name| !names.contains(name));
+    }
+
+    /// Says whether a forget named an entry.
+    pub fn is_named(&self, name: &EntryName) -> bool {
+        self.named.contains(name)
+    }
+
     /// Returns what is missing and nobody has forgotten. Once every chain was read to its end, the
     /// remote has to answer for these.
     pub fn names(&self) -> impl Iterator<Item = EntryName> {
