@@ -40,7 +40,7 @@ impl OpenVault {
             keys.insert(epoch, SyncKey::from_bytes(*key));
         }
         let mut members = Members::default();
-        for (by, text) in reader.sync_membership(number)? {
+        for (by, _, text) in reader.sync_membership(number)? {
             if let Ok(Opened::Known(stamped)) = reread(text) {
                 members.apply(MachineId::from_bytes(by), &stamped);
             }

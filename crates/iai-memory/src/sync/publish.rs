@@ -48,6 +48,18 @@ impl MemoryEngine {
         })
     }
 
+    /// Tells whether something waits to become an entry.
+    pub fn sync_is_behind(&self) -> Result<bool> {
+        self.read(|reader| {
+            for vault in reader.sync_vaults()? {
+                if has_changes(reader, vault.number)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
+    }
+
     /// Returns entries that the remote has not confirmed, in order, up to about so many bytes.
     pub fn sync_outgoing(&self, vault: VaultNumber, limit_bytes: usize) -> Result<Vec<Entry>> {
         self.read(|reader| {

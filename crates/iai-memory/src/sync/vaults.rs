@@ -2,8 +2,8 @@
 
 use iai_store::{NewVault, SyncMachine, SyncPeer, SyncProject, VaultKind, VaultNumber, Writing};
 use iai_sync::{
-    EntryName, Invitation, MachineId, MachineKey, Operation, SyncKey, VaultId, VaultKeys, random,
-    rekey,
+    EntryName, Invitation, MachineId, MachineKey, Opened, Operation, SyncKey, VaultId, VaultKeys,
+    random, rekey, reread,
 };
 use jiff::Timestamp;
 use zeroize::Zeroizing;
@@ -229,5 +229,15 @@ fn begin_chain_anew(
     let head = first.map_or(known.head, |entry| entry.previous);
     let peer = SyncPeer { machine: old.id, counter, head, epoch: 0, heard_at: None, trouble: None };
     let n_kept = n_kept.map_or(counter, |n_kept| n_kept.min(counter));
+    // A key that was to be told in an entry that never arrived is nobody else's.
+    for (by, at, text) in writing.read().sync_membership(vault)? {
+        if by == old.id
+            && n_kept < at
+            && let Ok(Opened::Known(stamped)) = reread(text)
+            && let Operation::Rekey { epoch, .. } = stamped.operation
+        {
+            writing.withdraw_sync_keys(vault, epoch)?;
+        }
+    }
     Ok(writing.restart_sync_chain(vault, &peer, n_kept)?)
 }

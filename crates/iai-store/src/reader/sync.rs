@@ -83,14 +83,14 @@ impl Reader {
         })
     }
 
-    /// Returns what machines said about themselves and about keys: whose, and the words.
-    pub fn sync_membership(&self, vault: VaultNumber) -> Result<Vec<([u8; 16], String)>> {
+    /// Returns what machines said about themselves and about keys: in which entry, and the words.
+    pub fn sync_membership(&self, vault: VaultNumber) -> Result<Vec<([u8; 16], u64, String)>> {
         self.run("reading who belongs to a vault", |c| {
             c.prepare_cached(
-                "SELECT machine, text FROM sync_membership WHERE vault = ?
+                "SELECT machine, counter, text FROM sync_membership WHERE vault = ?
                   ORDER BY machine, counter",
             )?
-            .query_map([vault], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .query_map([vault], |row| Ok((row.get(0)?, unsigned(row, 1)?, row.get(2)?)))?
             .collect()
         })
     }

@@ -102,6 +102,15 @@ impl Writing<'_> {
         })
     }
 
+    /// Gives up the keys of an epoch that nobody else has heard of.
+    pub fn withdraw_sync_keys(&self, vault: VaultNumber, epoch: u32) -> Result<()> {
+        self.reader.run("giving up a key", |c| {
+            c.prepare_cached("DELETE FROM sync_key WHERE vault = ? AND epoch = ?")?
+                .execute(params![vault, epoch])
+                .map(drop)
+        })
+    }
+
     /// Keeps what a machine said about itself or about keys.
     pub fn put_sync_membership(
         &self,
@@ -402,10 +411,12 @@ impl Writing<'_> {
             c.prepare_cached("DELETE FROM sync_outbox WHERE vault = ?")?.execute([vault])?;
             c.prepare_cached("UPDATE sync_erase SET told_in = NULL WHERE vault = ? AND told_in > ?")?
                 .execute(params![vault, n_kept])?;
-            c.prepare_cached(
-                "DELETE FROM sync_carried WHERE vault = ? AND machine = ? AND counter > ?",
-            )?
-            .execute(params![vault, old.machine, n_kept])?;
+            for table in ["sync_carried", "sync_membership"] {
+                c.prepare_cached(&format!(
+                    "DELETE FROM {table} WHERE vault = ? AND machine = ? AND counter > ?"
+                ))?
+                .execute(params![vault, old.machine, n_kept])?;
+            }
             c.prepare_cached(
                 "UPDATE sync_vault SET counter = 0, head = zeroblob(32), memory = 0 WHERE number = ?",
             )?
