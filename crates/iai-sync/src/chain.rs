@@ -1,5 +1,5 @@
-//! A machine's chain of entries: written one after the other, read without a gap, believed only as far
-//! as each entry names the one before.
+//! A machine's chain of entries: written one after the other, read without a gap, believed only as
+//! far as each entry names the one before.
 
 use thiserror::Error;
 

@@ -1,7 +1,7 @@
 //! A sealed operation in its place in a machine's chain, as a remote keeps it.
 //!
-//! The chain is over the digest of the payload, not the payload: what was forgotten can be erased at
-//! the remote, and the chain still holds.
+//! The chain is over the digest of the payload, not the payload: what was forgotten can be erased
+//! at the remote, and the chain still holds.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};

@@ -1,4 +1,4 @@
-//! An operation as ciphertext: sealed for one place in one chain, padded so that lengths tell little.
+//! An operation as ciphertext: sealed for one place in one chain, its length padded.
 
 use chacha20poly1305::aead::AeadInOut as _;
 use chacha20poly1305::{KeyInit as _, Tag, XChaCha20Poly1305, XNonce};
@@ -118,8 +118,8 @@ pub fn reread(json: String) -> Result<Opened, OpenError> {
 }
 
 impl Place {
-    /// The associated data: a payload moved to another vault, chain, place or key does not open, and
-    /// one whose predecessor was exchanged does not either.
+    /// The associated data: a payload moved to another vault, chain, place or key does not open,
+    /// and one whose predecessor was exchanged does not either.
     fn bound(&self) -> Vec<u8> {
         let mut bytes = DOMAIN.to_vec();
         bytes.push(VERSION);

@@ -16,8 +16,8 @@ pub struct Stamp {
     pub by: MachineId,
 }
 
-/// A clock that never goes back, whatever the machine's own does, and never stays behind what it has
-/// seen of others.
+/// A clock that never goes back, whatever the machine's own does, and never stays behind what it
+/// has seen of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     latest: u64,

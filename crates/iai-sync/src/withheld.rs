@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::entry::EntryName;
 use crate::operation::Operation;
 
-/// Erased entries, less those that forgets name. What is left was withheld by the remote, or is named
-/// by a forget that is still to be read.
+/// Erased entries, less those that forgets name. What is left was withheld by the remote, or is
+/// named by a forget that is still to be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Withheld {
     erased: BTreeSet<EntryName>,
