@@ -22,8 +22,8 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads text, in small or capital letters, with hyphens and blanks wherever; `O` is a zero, `I` and
-/// `L` are a one. Nothing when it is not what [`encode`] makes of any bytes.
+/// Reads text, in small or capital letters, with hyphens and blanks wherever; `O` is a zero, `I`
+/// and `L` are a one. Nothing when it is not what [`encode`] makes of any bytes.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() * 5 / 8);
     let (mut held, mut n_held) = (0_u32, 0);

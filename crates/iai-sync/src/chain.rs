@@ -1,5 +1,5 @@
-//! A machine's chain of entries: written one after the other, read without a gap, believed only as far
-//! as each entry names the one before.
+//! A machine's chain of entries: written one after the other, read without a gap, believed only as
+//! far as each entry names the one before.
 
 use thiserror::Error;
 
@@ -179,5 +179,100 @@ fn check_next(
         true => Ok(()),
         false if end == known => Err(ChainError::Forked(name)),
         false => Err(ChainError::Altered(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::Operation;
+    use crate::stamp::Stamp;
+
+    const VAULT: [u8; 16] = [1; 16];
+    const MACHINE: [u8; 16] = [2; 16];
+
+    fn chain(n_entries: u8) -> Vec<Entry> {
+        let (vault, machine) = (VaultId::from_bytes(VAULT), MachineId::from_bytes(MACHINE));
+        let mut writer = ChainWriter::resumed(vault, machine, ChainEnd::NONE);
+        let key = SyncKey::from_bytes([3; 32]);
+        let write = |n: u8| {
+            let operation = Operation::Hello { name: n.to_string(), public_key: String::new() };
+            let stamped = Stamped { stamp: Stamp { at: 1, by: machine }, operation };
+            writer.next((1, &key), [n; NONCE_BYTES], &stamped).unwrap()
+        };
+        (1..=n_entries).map(write).collect()
+    }
+
+    fn read(entries: Vec<Entry>) -> Result<Followed, ChainError> {
+        let (vault, machine) = (VaultId::from_bytes(VAULT), MachineId::from_bytes(MACHINE));
+        follow(vault, machine, ChainEnd::NONE, entries)
+    }
+
+    fn name(counter: u64) -> EntryName {
+        EntryName { machine: MachineId::from_bytes(MACHINE), counter }
+    }
+
+    #[test]
+    fn a_chain_is_followed_in_parts_and_past_what_was_erased() {
+        let mut entries = chain(5);
+        entries[1].payload = None;
+        let whole = read(entries.clone()).unwrap();
+        assert_eq!(whole.entries.len(), 5);
+        assert_eq!(whole.erased().collect::<Vec<_>>(), [name(2)]);
+        let (_, middle) = whole.entries[2];
+        let vault = VaultId::from_bytes(VAULT);
+        let rest = follow(vault, name(1).machine, middle, entries.split_off(3)).unwrap();
+        assert_eq!(rest.end, whole.end);
+        assert_eq!(read(vec![]).unwrap().end, ChainEnd::NONE);
+    }
+
+    #[test]
+    fn whatever_a_remote_does_to_a_chain_is_named() {
+        let check = |change: &dyn Fn(&mut Vec<Entry>), want: ChainError| {
+            let mut entries = chain(5);
+            change(&mut entries);
+            assert_eq!(read(entries).unwrap_err(), want);
+        };
+        let machine = name(1).machine;
+        let gap = |expected, found| ChainError::Gap { machine, expected, found };
+        check(&|entries| drop(entries.remove(2)), gap(3, 4));
+        check(&|entries| drop(entries.remove(0)), gap(1, 2));
+        check(&|entries| entries.swap(1, 2), ChainError::Reordered(name(3)));
+        check(&|entries| entries.insert(2, entries[1].clone()), ChainError::Reordered(name(2)));
+        check(&|entries| entries[2].payload = Some(vec![1]), ChainError::Altered(name(3)));
+        check(&|entries| entries[2].digest = [0; 32], ChainError::Altered(name(3)));
+        check(&|entries| entries[3].previous = [0; 32], ChainError::Altered(name(4)));
+        check(&|entries| entries[2].epoch = 0, ChainError::Altered(name(3)));
+        let other = |entries: &mut Vec<Entry>| {
+            entries[2].name.machine = MachineId::from_bytes([9; 16]);
+        };
+        let foreign = EntryName { machine: MachineId::from_bytes([9; 16]), counter: 3 };
+        check(&other, ChainError::Foreign(foreign));
+        // Altered so that it looks whole: the next entry tells, or its seal when it is the last.
+        let exchanged = |entries: &mut Vec<Entry>| {
+            entries[2].payload = Some(vec![1]);
+            entries[2].digest = Entry::digest_of(&[1]);
+        };
+        check(&exchanged, ChainError::Altered(name(4)));
+    }
+
+    #[test]
+    fn another_history_is_a_fork_and_a_shorter_one_is_told() {
+        let (vault, machine) = (VaultId::from_bytes(VAULT), name(1).machine);
+        let entries = chain(3);
+        let known = ChainEnd { hash: [7; 32], ..ChainEnd::after(vault, &entries[1]) };
+        let error = follow(vault, machine, known, vec![entries[2].clone()]).unwrap_err();
+        assert_eq!(error, ChainError::Forked(name(3)));
+        let end = ChainEnd::after(vault, &entries[2]);
+        assert_eq!(check_length(machine, &end, 3), Ok(()));
+        let shorter = ChainError::Shorter { machine, known: 3, found: 2 };
+        assert_eq!(check_length(machine, &end, 2), Err(shorter));
+    }
+
+    #[test]
+    fn another_vault_makes_another_chain() {
+        let entries = chain(2);
+        let error = follow(VaultId::from_bytes([8; 16]), name(1).machine, ChainEnd::NONE, entries);
+        assert_eq!(error.unwrap_err(), ChainError::Altered(name(2)));
     }
 }

@@ -1,7 +1,7 @@
 //! A sealed operation in its place in a machine's chain, as a remote keeps it.
 //!
-//! The chain is over the digest of the payload, not the payload: what was forgotten can be erased at
-//! the remote, and the chain still holds.
+//! The chain is over the digest of the payload, not the payload: what was forgotten can be erased
+//! at the remote, and the chain still holds.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -126,4 +126,50 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], EntryError> {
     let (taken, after) = rest.split_first_chunk().ok_or(EntryError::CutOff)?;
     *rest = after;
     Ok(*taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(payload: Option<Vec<u8>>) -> Entry {
+        Entry {
+            name: EntryName { machine: MachineId::from_bytes([1; 16]), counter: 2 },
+            epoch: 3,
+            previous: [4; 32],
+            digest: [5; 32],
+            payload,
+        }
+    }
+
+    #[test]
+    fn entries_come_back_one_after_the_other() {
+        let entries = [entry(Some(vec![6; 300])), entry(None), entry(Some(vec![]))];
+        let mut bytes = Vec::new();
+        entries.iter().for_each(|entry| entry.write_to(&mut bytes));
+        assert_eq!(bytes.len(), 3 * 97 + 300);
+        let mut rest = bytes.as_slice();
+        for entry in &entries {
+            let (read, after) = Entry::read_from(rest).unwrap();
+            assert_eq!(read, *entry);
+            rest = after;
+        }
+        assert!(rest.is_empty());
+    }
+
+    #[test]
+    fn what_is_cut_off_is_told_from_what_is_damaged() {
+        let mut bytes = Vec::new();
+        entry(Some(vec![6; 10])).write_to(&mut bytes);
+        for length in 0..bytes.len() {
+            assert_eq!(Entry::read_from(&bytes[..length]).unwrap_err(), EntryError::CutOff);
+        }
+        for (index, byte) in [(92, 2), (92, 0), (96, 0xff)] {
+            let mut wrong = bytes.clone();
+            wrong[index] = byte;
+            assert_eq!(Entry::read_from(&wrong).unwrap_err(), EntryError::Damaged, "{index}");
+        }
+        bytes[16] = 0;
+        assert_eq!(Entry::read_from(&bytes).unwrap_err(), EntryError::Damaged);
+    }
 }

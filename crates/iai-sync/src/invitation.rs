@@ -281,3 +281,107 @@ fn check(content: &[u8]) -> [u8; CHECK_BYTES] {
     let digest: [u8; 32] = hash.finalize().into();
     *digest.first_chunk().expect("a digest has more than three bytes")
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn code() -> InvitationCode {
+        InvitationCode::from_random([7; SECRET_BYTES])
+    }
+
+    fn invitation() -> Invitation {
+        Invitation {
+            remote: "postgres://me@db.example/sync".to_owned(),
+            vault: VaultId::from_bytes([1; 16]),
+            name: "everything".to_owned(),
+            kind: VaultKind::Team { projects: vec!["atlas".to_owned()] },
+            keys: VaultKeys::founded(SyncKey::from_bytes([3; 32])),
+            inviter: MachineId::from_bytes([2; 16]),
+            inviter_name: "desk".to_owned(),
+            expires_ms: 1000,
+        }
+    }
+
+    #[test]
+    fn an_invitation_opens_with_its_code_until_it_expires() {
+        let sealed = invitation().seal(&code(), [5; NONCE_BYTES]);
+        assert_eq!(Invitation::open(&code(), &sealed, 999).unwrap(), invitation());
+        let late = Invitation::open(&code(), &sealed, 1000);
+        assert_eq!(late.unwrap_err(), InvitationError::Expired);
+        let other = InvitationCode::from_random([8; SECRET_BYTES]);
+        let wrong = Invitation::open(&other, &sealed, 0);
+        assert_eq!(wrong.unwrap_err(), InvitationError::Forged);
+        let mut newer = sealed.clone();
+        newer[0] += 1;
+        assert_eq!(Invitation::open(&code(), &newer, 0).unwrap_err(), InvitationError::Newer);
+        for index in 1..sealed.len() {
+            let mut altered = sealed.clone();
+            altered[index] ^= 1;
+            assert!(Invitation::open(&code(), &altered, 0).is_err(), "byte {index}");
+        }
+    }
+
+    #[test]
+    fn a_code_is_forgiving_in_form_and_strict_in_content() {
+        let text = code().to_text().to_string();
+        assert_eq!(text, "iai-join:043G-E1R7-0W3G-E1R7-0W3G-E1R7-0W3H-JJ5Q");
+        assert_eq!(code().to_scan().len(), PREFIX.len() + 32);
+        let typed = [
+            text.clone(),
+            text.to_lowercase(),
+            format!(" {}\n", text.replace('-', " ").replace("iai join", "IAI-JOIN")),
+            code().to_scan().to_string(),
+        ];
+        for typed in typed {
+            assert_eq!(InvitationCode::parse(&typed).unwrap(), code(), "{typed}");
+        }
+        for index in PREFIX.len()..text.len() {
+            let mut wrong = text.clone().into_bytes();
+            wrong[index] = match wrong[index] {
+                b'-' => continue,
+                b'2' => b'3',
+                _ => b'2',
+            };
+            let wrong = String::from_utf8(wrong).unwrap();
+            let error = InvitationCode::parse(&wrong).unwrap_err();
+            assert_eq!(error, InvitationError::BadCode, "{wrong}");
+        }
+        for wrong in ["", "iai-join:", "iai-join", "iaï-join:00", &text[9..]] {
+            assert_eq!(InvitationCode::parse(wrong).unwrap_err(), InvitationError::BadCode);
+        }
+    }
+
+    #[test]
+    fn the_long_form_brings_the_address_along() {
+        let long = code().with_remote("folder:/mnt/ünterwegs").unwrap();
+        let read = InvitationCode::parse(&long.to_text()).unwrap();
+        assert_eq!(read.remote(), Some("folder:/mnt/ünterwegs"));
+        assert_eq!(read.name_at_remote(), code().name_at_remote());
+        assert!(crate::qr(&long.to_scan()).is_some());
+        let endless = "x".repeat(REMOTE_BYTES_MAX + 1);
+        let error = code().with_remote(&endless).unwrap_err();
+        assert_eq!(error, InvitationError::RemoteTooLong);
+        let longest = code().with_remote(&endless[1..]).unwrap();
+        assert!(crate::qr(&longest.to_scan()).is_some());
+    }
+
+    #[test]
+    fn a_code_of_a_newer_program_is_told_from_a_wrong_one() {
+        let mut bytes = code().to_bytes().to_vec();
+        bytes.truncate(bytes.len() - CHECK_BYTES);
+        bytes[0] = CODE_VERSION + 1;
+        bytes.extend_from_slice(&check(&bytes));
+        let text = format!("{PREFIX}{}", base32::encode(&bytes));
+        assert_eq!(InvitationCode::parse(&text).unwrap_err(), InvitationError::Newer);
+    }
+
+    #[test]
+    fn the_name_at_the_remote_says_nothing_of_the_secret() {
+        let name = code().name_at_remote();
+        assert_eq!(name.len(), 32);
+        assert_ne!(name, "07".repeat(16));
+        assert_ne!(name, InvitationCode::from_random([8; SECRET_BYTES]).name_at_remote());
+        assert_eq!(format!("{:?}", code()), "InvitationCode(…)");
+    }
+}

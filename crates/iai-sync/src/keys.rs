@@ -254,3 +254,77 @@ fn bound(vault: VaultId, machine: MachineId, epoch: u32) -> Vec<u8> {
     bytes.extend_from_slice(&epoch.to_le_bytes());
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(byte: u8) -> (MachineId, MachineKey) {
+        (MachineId::from_bytes([byte; 16]), MachineKey::from_bytes(&[byte; 32]))
+    }
+
+    #[test]
+    fn a_new_key_is_for_those_who_stay() {
+        let vault = VaultId::from_bytes([9; 16]);
+        let ((one, one_key), (two, two_key), (out, out_key)) = (machine(1), machine(2), machine(3));
+        let new = SyncKey::from_bytes([4; 32]);
+        let staying = [(one, one_key.public()), (two, two_key.public())];
+        let last = EntryName { machine: out, counter: 7 };
+        let operation = rekey(vault, (2, &new), &staying, vec![last]).unwrap();
+        for (name, key) in [(one, &one_key), (two, &two_key)] {
+            let opened = key.open_rekey(vault, name, &operation).unwrap();
+            assert_eq!(opened, Some((2, new.clone())));
+        }
+        assert_eq!(out_key.open_rekey(vault, out, &operation), Ok(None));
+        assert_eq!(out_key.open_rekey(vault, one, &operation), Err(KeyError::CannotOpen));
+        let elsewhere = VaultId::from_bytes([8; 16]);
+        assert_eq!(one_key.open_rekey(elsewhere, one, &operation), Err(KeyError::CannotOpen));
+        let Operation::Rekey { boxes, revoked, .. } = operation else { panic!("no rekey") };
+        let later = Operation::Rekey { epoch: 3, boxes, revoked };
+        assert_eq!(one_key.open_rekey(vault, one, &later), Err(KeyError::CannotOpen));
+    }
+
+    #[test]
+    fn a_malformed_public_key_is_named() {
+        let (one, _) = machine(1);
+        for public in ["", "AAAA", "not base64", &"A".repeat(44)] {
+            let staying = [(one, public.to_owned())];
+            let error = rekey(
+                VaultId::from_bytes([9; 16]),
+                (2, &SyncKey::from_bytes([4; 32])),
+                &staying,
+                vec![],
+            );
+            assert_eq!(error.unwrap_err(), KeyError::BadPublicKey(one), "{public}");
+        }
+    }
+
+    #[test]
+    fn keys_are_kept_and_machines_agree_which_is_current() {
+        let mut keys = VaultKeys::founded(SyncKey::from_bytes([1; 32]));
+        let mut other = keys.clone();
+        for byte in [2, 3, 2] {
+            keys.insert(2, SyncKey::from_bytes([byte; 32]));
+        }
+        for byte in [3, 2] {
+            other.insert(2, SyncKey::from_bytes([byte; 32]));
+        }
+        assert_eq!(keys, other);
+        assert_eq!(keys.current().unwrap().0, 2);
+        assert_eq!(keys.at(2).len(), 2);
+        let kept = keys.to_bytes();
+        assert_eq!(VaultKeys::from_bytes(&kept).unwrap(), keys);
+        assert_eq!(VaultKeys::from_bytes(&kept[1..]).unwrap_err(), KeyError::Damaged);
+        keys.withdraw(2);
+        assert_eq!(keys.current().unwrap().0, 1);
+    }
+
+    #[test]
+    fn no_secret_is_printed() {
+        let key = SyncKey::from_bytes([0xab; 32]);
+        let printed =
+            format!("{key:?} {:?} {:?}", VaultKeys::founded(key.clone()), machine(0xab).1);
+        assert!(!printed.contains("171") && !printed.to_lowercase().contains("abab"), "{printed}");
+        assert_ne!(random::<16>().unwrap(), random::<16>().unwrap());
+    }
+}

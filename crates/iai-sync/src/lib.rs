@@ -7,6 +7,8 @@
 mod base32;
 mod chain;
 mod entry;
+#[cfg(test)]
+mod fuzz;
 mod invitation;
 mod keys;
 mod members;

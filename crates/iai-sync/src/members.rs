@@ -112,3 +112,71 @@ impl Members {
         makers.chain(staying).find(|machine| self.last_counted(*machine).is_none())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(byte: u8) -> MachineId {
+        MachineId::from_bytes([byte; 16])
+    }
+
+    fn hello(by: u8) -> (MachineId, Stamped) {
+        let operation = Operation::Hello { name: by.to_string(), public_key: String::new() };
+        (machine(by), Stamped { stamp: Stamp { at: 1, by: machine(by) }, operation })
+    }
+
+    fn rekey(
+        by: u8,
+        at: u64,
+        epoch: u32,
+        staying: &[u8],
+        out: &[(u8, u64)],
+    ) -> (MachineId, Stamped) {
+        let boxes = staying.iter().map(|byte| (machine(*byte), String::new())).collect();
+        let last =
+            |(byte, counter): &(u8, u64)| EntryName { machine: machine(*byte), counter: *counter };
+        let operation = Operation::Rekey { epoch, boxes, revoked: out.iter().map(last).collect() };
+        (machine(by), Stamped { stamp: Stamp { at, by: machine(by) }, operation })
+    }
+
+    fn members(said: &[(MachineId, Stamped)]) -> Members {
+        let mut members = Members::default();
+        said.iter().for_each(|(by, stamped)| members.apply(*by, stamped));
+        let mut reversed = Members::default();
+        said.iter().rev().for_each(|(by, stamped)| reversed.apply(*by, stamped));
+        assert_eq!(members, reversed, "order makes no difference");
+        members
+    }
+
+    #[test]
+    fn entries_count_by_who_stayed_and_until_when() {
+        let members = members(&[hello(1), hello(2), hello(3), rekey(1, 2, 2, &[1, 2], &[(3, 7)])]);
+        let check = |byte, counter, epoch| {
+            members.check(EntryName { machine: machine(byte), counter }, epoch)
+        };
+        assert_eq!(check(1, 99, 1), Ok(()));
+        assert_eq!(check(2, 99, 1), Ok(()), "it may not have heard of the new key yet");
+        assert_eq!(check(3, 7, 1), Ok(()));
+        assert_eq!(check(3, 8, 1), Err(Refused::Revoked));
+        assert_eq!(check(3, 8, 2), Err(Refused::Revoked));
+        assert_eq!(check(4, 1, 1), Err(Refused::Stranger), "made up with the old key");
+        assert_eq!(check(4, 1, 2), Ok(()), "invited since");
+        let present: Vec<MachineId> = members.present().map(|(machine, _)| machine).collect();
+        assert_eq!(present, [machine(1), machine(2)]);
+        assert_eq!(members.get(machine(3)).unwrap().name, "3");
+        assert_eq!(members.must_rotate(), None);
+    }
+
+    #[test]
+    fn two_who_put_out_different_machines_need_a_third_key() {
+        let first = rekey(1, 2, 2, &[1, 2, 4], &[(3, 7)]);
+        let second = rekey(2, 3, 2, &[1, 2, 3], &[(4, 5)]);
+        let mut said = vec![hello(1), hello(2), hello(3), hello(4), first, second];
+        assert_eq!(members(&said).must_rotate(), Some(machine(1)));
+        said.push(rekey(1, 9, 3, &[1, 2], &[(3, 7), (4, 5)]));
+        assert_eq!(members(&said).must_rotate(), None);
+        let mutual = [rekey(1, 2, 2, &[1, 3], &[(2, 7)]), rekey(2, 3, 2, &[2, 3], &[(1, 5)])];
+        assert_eq!(members(&mutual).must_rotate(), Some(machine(3)));
+    }
+}

@@ -49,7 +49,7 @@ pub enum Operation {
         /// The entries that carried it: their payloads may be missing from now on.
         entries: Vec<EntryName>,
     },
-    /// What a machine is called, and the key that others seal to it. The first entry of every chain.
+    /// What a machine is called, and the key that others seal to it. First in every chain.
     Hello {
         /// As people call it.
         name: String,

@@ -1,7 +1,7 @@
 //! Lengths that tell little: content is filled up to one of few sizes.
 //!
-//! Sizes are a power of two from 256 on, and three steps between each and the next, so that at most a
-//! quarter is filling, about a tenth on average.
+//! Sizes are a power of two from 256 on, and three steps between each and the next, so that at most
+//! a quarter is filling, about a tenth on average.
 
 /// The smallest size: most pins, links and short turns cannot be told apart.
 const SMALLEST: usize = 256;

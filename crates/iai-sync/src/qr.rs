@@ -3,8 +3,8 @@
 use qrcode::render::unicode::Dense1x2;
 use qrcode::{EcLevel, QrCode};
 
-/// Returns text as a QR code of half blocks, bright on dark as terminals mostly are; nothing when it
-/// is too long for one.
+/// Returns text as a QR code of half blocks, bright on dark as terminals mostly are; nothing when
+/// it is too long for one.
 pub fn qr(text: &str) -> Option<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let picture =

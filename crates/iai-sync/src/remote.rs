@@ -60,7 +60,7 @@ pub trait Remote {
     /// Drops the payloads of entries; the entries stay in their chains.
     fn erase(&mut self, vault: VaultId, entries: &[EntryName]) -> Result<(), RemoteError>;
 
-    /// Leaves a sealed invitation, replaces one of the same name, and drops those that have expired.
+    /// Leaves a sealed invitation, replaces one of the same name, and drops those that expired.
     fn put_invitation(
         &mut self,
         name: &str,

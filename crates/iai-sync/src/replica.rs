@@ -146,3 +146,125 @@ fn order(stamp: Stamp) -> [u8; 24] {
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::entry::EntryName;
+    use crate::name::MachineId;
+    use crate::simulation::Dice;
+
+    const MEMORIES: u8 = 5;
+
+    fn memory(number: u8) -> Uuid {
+        Uuid::from_u64_pair(1, u64::from(number))
+    }
+
+    fn body(words: u8) -> Box<RawValue> {
+        RawValue::from_string(format!("\"{words}\"")).unwrap()
+    }
+
+    /// Few of everything, and stamps that collide as they do after a fork.
+    fn stamped() -> impl Strategy<Value = Stamped> {
+        let stamp = (0..6_u64, 0..3_u8).prop_map(|(at, by)| Stamp {
+            at: if at == 5 { u64::MAX } else { at },
+            by: MachineId::from_bytes([by; 16]),
+        });
+        let put = (0..MEMORIES, 0..3_u8).prop_map(|(of, words)| Operation::Put {
+            memory: memory(of),
+            body: body(words),
+            vectors: None,
+        });
+        let set =
+            (0..3_u8, 0..MEMORIES, proptest::option::of(0..3_u8)).prop_map(|(kind, of, words)| {
+                Operation::Set {
+                    name: if kind == 0 { "identity".to_owned() } else { format!("pin:{of}") },
+                    of: if kind == 0 { vec![] } else { vec![memory(of), memory(of / 2)] },
+                    body: words.map(body),
+                }
+            });
+        let forget = (0..MEMORIES).prop_map(|of| Operation::Forget {
+            memory: memory(of),
+            entries: vec![EntryName { machine: MachineId::from_bytes([of; 16]), counter: 1 }],
+        });
+        let operation = prop_oneof![4 => put, 4 => set, 1 => forget];
+        (stamp, operation).prop_map(|(stamp, operation)| Stamped { stamp, operation })
+    }
+
+    fn replica<'a>(operations: impl IntoIterator<Item = &'a Stamped>) -> Replica {
+        let mut replica = Replica::default();
+        operations.into_iter().for_each(|stamped| replica.apply(stamped));
+        replica
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_and_any_repetition_make_the_same_store(
+            operations in proptest::collection::vec(stamped(), 0..40), seed: u64,
+        ) {
+            let want = replica(&operations);
+            let mut dice = Dice::new(seed);
+            let mut drawn: Vec<&Stamped> = operations.iter().collect();
+            for _ in 0..operations.len() {
+                drawn.push(&operations[dice.index(operations.len())]);
+            }
+            for last in (1..drawn.len()).rev() {
+                drawn.swap(last, dice.index(last + 1));
+            }
+            let got = replica(drawn);
+            prop_assert_eq!(got.digest(), want.digest());
+            prop_assert_eq!(got, want);
+        }
+
+        #[test]
+        fn a_digest_tells_stores_apart(
+            one in proptest::collection::vec(stamped(), 0..6),
+            other in proptest::collection::vec(stamped(), 0..6),
+        ) {
+            let (one, other) = (replica(&one), replica(&other));
+            prop_assert_eq!(one.digest() == other.digest(), one == other);
+        }
+
+        #[test]
+        fn a_forget_wins_and_takes_along_what_was_about_it(
+            operations in proptest::collection::vec(stamped(), 0..40),
+        ) {
+            let replica = replica(&operations);
+            for stamped in &operations {
+                let Operation::Forget { memory, .. } = stamped.operation else { continue };
+                prop_assert!(replica.is_forgotten(memory));
+                prop_assert!(replica.memories().all(|(kept, _)| kept != memory));
+                prop_assert!(replica.sets.keys().all(|(_, of)| !of.contains(&memory)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_earlier_put_and_the_later_set_hold() {
+        let said = |at, operation| Stamped {
+            stamp: Stamp { at, by: MachineId::from_bytes([0; 16]) },
+            operation,
+        };
+        let put = |at, words| {
+            said(at, Operation::Put { memory: memory(0), body: body(words), vectors: None })
+        };
+        let set = |at, words: Option<u8>| {
+            let (name, of) = ("pin:0".to_owned(), vec![memory(0)]);
+            said(at, Operation::Set { name, of, body: words.map(body) })
+        };
+        let mut replica = replica(&[set(2, Some(7))]);
+        assert_eq!(replica.waiting().collect::<Vec<_>>(), ["pin:0"]);
+        assert_eq!(replica.values().count(), 0);
+        replica.apply(&put(5, 1));
+        replica.apply(&put(4, 2));
+        replica.apply(&put(6, 3));
+        assert_eq!(replica.memories().collect::<Vec<_>>(), [(memory(0), "\"2\"")]);
+        assert_eq!(replica.values().collect::<Vec<_>>(), [("pin:0", "\"7\"")]);
+        replica.apply(&set(9, None));
+        replica.apply(&set(8, Some(8)));
+        assert_eq!(replica.values().count(), 0, "what was taken back does not come back");
+    }
+}

@@ -1,4 +1,4 @@
-//! An operation as ciphertext: sealed for one place in one chain, padded so that lengths tell little.
+//! An operation as ciphertext: sealed for one place in one chain, its length padded.
 
 use chacha20poly1305::aead::AeadInOut as _;
 use chacha20poly1305::{KeyInit as _, Tag, XChaCha20Poly1305, XNonce};
@@ -118,8 +118,8 @@ pub fn reread(json: String) -> Result<Opened, OpenError> {
 }
 
 impl Place {
-    /// The associated data: a payload moved to another vault, chain, place or key does not open, and
-    /// one whose predecessor was exchanged does not either.
+    /// The associated data: a payload moved to another vault, chain, place or key does not open,
+    /// and one whose predecessor was exchanged does not either.
     fn bound(&self) -> Vec<u8> {
         let mut bytes = DOMAIN.to_vec();
         bytes.push(VERSION);
@@ -181,5 +181,159 @@ fn check_version(payload: &[u8]) -> Result<(), OpenError> {
         Some(&VERSION) if payload.len() <= PAYLOAD_BYTES_MAX => Ok(()),
         Some(&version) if version > VERSION => Err(OpenError::Newer(version)),
         _ => Err(OpenError::Forged),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use serde_json::value::RawValue;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::name::MachineId;
+    use crate::operation::Operation;
+
+    pub(crate) fn place() -> Place {
+        Place {
+            vault: VaultId::from_bytes([1; 16]),
+            name: EntryName { machine: MachineId::from_bytes([2; 16]), counter: 3 },
+            epoch: 4,
+            previous: [5; 32],
+        }
+    }
+
+    pub(crate) fn keys() -> VaultKeys {
+        let mut keys = VaultKeys::default();
+        keys.insert(4, SyncKey::from_bytes([9; 32]));
+        keys
+    }
+
+    fn stamped(words: &str) -> Stamped {
+        let json = serde_json::to_string(words).unwrap();
+        let body = RawValue::from_string(json).unwrap();
+        let stamp = Stamp { at: 7, by: MachineId::from_bytes([2; 16]) };
+        let operation = Operation::Put { memory: Uuid::nil(), body, vectors: None };
+        Stamped { stamp, operation }
+    }
+
+    fn sealed(words: &str) -> Vec<u8> {
+        let keys = keys();
+        seal(keys.current().unwrap().1, &place(), [6; NONCE_BYTES], &stamped(words)).unwrap()
+    }
+
+    fn sealed_json(json: &str) -> Vec<u8> {
+        let key = SyncKey::from_bytes([9; 32]);
+        seal_bytes(&key, &place().bound(), [6; NONCE_BYTES], json.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn an_operation_comes_back_word_for_word() {
+        let Opened::Known(opened) = open(&keys(), &place(), &sealed("héllo")).unwrap() else {
+            panic!("unknown")
+        };
+        let want = serde_json::to_string(&stamped("héllo")).unwrap();
+        assert_eq!(serde_json::to_string(&opened).unwrap(), want);
+    }
+
+    #[test]
+    fn the_format_has_not_changed() {
+        let kept = include_bytes!("../corpus/payloads/put");
+        assert_eq!(sealed("words that were said"), kept);
+    }
+
+    #[test]
+    fn it_opens_at_its_place_and_nowhere_else() {
+        let payload = sealed("x");
+        let here = place();
+        let elsewhere = [
+            Place { vault: VaultId::from_bytes([0; 16]), ..here },
+            Place { name: EntryName { counter: 4, ..here.name }, ..here },
+            Place {
+                name: EntryName { machine: MachineId::from_bytes([0; 16]), counter: 3 },
+                ..here
+            },
+            Place { previous: [0; 32], ..here },
+        ];
+        for place in elsewhere {
+            assert_eq!(open(&keys(), &place, &payload).unwrap_err(), OpenError::Forged);
+        }
+        let later = Place { epoch: 5, ..here };
+        assert_eq!(open(&keys(), &later, &payload).unwrap_err(), OpenError::NoKey(5));
+        let mut both = keys();
+        both.insert(5, SyncKey::from_bytes([9; 32]));
+        assert_eq!(open(&both, &later, &payload).unwrap_err(), OpenError::Forged);
+    }
+
+    #[test]
+    fn no_flipped_bit_and_no_cut_opens() {
+        let payload = sealed("x");
+        for index in 0..payload.len() {
+            let mut altered = payload.clone();
+            altered[index] ^= 1 << (index % 8);
+            let error = open(&keys(), &place(), &altered).unwrap_err();
+            assert_eq!(error, OpenError::Forged, "byte {index}");
+            assert_eq!(open(&keys(), &place(), &payload[..index]).unwrap_err(), OpenError::Forged);
+        }
+        let mut newer = payload;
+        newer[0] = 2;
+        assert_eq!(open(&keys(), &place(), &newer).unwrap_err(), OpenError::Newer(2));
+    }
+
+    #[test]
+    fn two_keys_of_one_epoch_are_both_tried() {
+        let mut keys = keys();
+        for byte in 0..5 {
+            keys.insert(4, SyncKey::from_bytes([byte; 32]));
+        }
+        assert!(open(&keys, &place(), &sealed("x")).is_ok());
+    }
+
+    #[test]
+    fn lengths_within_a_bucket_look_alike() {
+        assert_eq!(sealed("").len(), sealed(&"x".repeat(60)).len());
+        assert_eq!(sealed("").len(), 256 + HEAD_BYTES + TAG_BYTES);
+        assert!(sealed(&"x".repeat(600)).len() > sealed("").len());
+    }
+
+    #[test]
+    fn what_a_newer_program_says_is_kept() {
+        let stamp = r#""stamp":{"at":1,"by":"00000000-0000-0000-0000-000000000000","x":1}"#;
+        let cases = [
+            (format!("{{{stamp},\"operation\":{{\"merge\":{{\"a\":[1]}}}}}}"), "unknown"),
+            (format!("{{{stamp},\"operation\":\"sleep\"}}"), "unknown"),
+            (format!("{{{stamp},\"operation\":{{\"put\":{{\"memory\":7}}}}}}"), "unknown"),
+            (
+                format!(
+                    "{{{stamp},\"operation\":{{\"forget\":{{\"memory\":\"{}\",\"entries\":[],\
+                     \"why\":2}}}},\"more\":3}}",
+                    Uuid::nil()
+                ),
+                "known",
+            ),
+            (format!("{{{stamp}}}"), "malformed"),
+            ("[]".to_owned(), "malformed"),
+            (String::new(), "malformed"),
+        ];
+        for (json, want) in cases {
+            let got = match open(&keys(), &place(), &sealed_json(&json)) {
+                Ok(Opened::Known(_)) => "known",
+                Ok(Opened::Unknown(kept)) => {
+                    assert_eq!(kept, json);
+                    assert!(matches!(reread(kept), Ok(Opened::Unknown(_))));
+                    "unknown"
+                }
+                Err(OpenError::Malformed) => "malformed",
+                Err(error) => panic!("{error}"),
+            };
+            assert_eq!(got, want, "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused_before_it_is_sealed() {
+        let key = SyncKey::from_bytes([9; 32]);
+        let content = vec![0; PAYLOAD_BYTES_MAX];
+        let error = seal_bytes(&key, &[], [0; NONCE_BYTES], &content).unwrap_err();
+        assert_eq!(error, SealError::TooLong(PAYLOAD_BYTES_MAX));
     }
 }

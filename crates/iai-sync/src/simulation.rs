@@ -5,6 +5,8 @@ mod dice;
 mod fleet;
 mod machine;
 mod remotes;
+#[cfg(test)]
+mod trials;
 
 pub use dice::Dice;
 pub use fleet::{Fleet, FleetError, Outcome};

@@ -16,8 +16,8 @@ pub struct Stamp {
     pub by: MachineId,
 }
 
-/// A clock that never goes back, whatever the machine's own does, and never stays behind what it has
-/// seen of others.
+/// A clock that never goes back, whatever the machine's own does, and never stays behind what it
+/// has seen of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     latest: u64,
@@ -45,5 +45,33 @@ impl Clock {
     /// Returns the latest moment given or seen, to be kept.
     pub fn latest(&self) -> u64 {
         self.latest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(byte: u8) -> MachineId {
+        MachineId::from_bytes([byte; 16])
+    }
+
+    #[test]
+    fn a_clock_goes_on_whatever_the_machines_own_does() {
+        let mut clock = Clock::resumed(machine(1), 0);
+        let times = [1000, 1000, 5, -7, 1001, i64::MAX, 3];
+        let stamps: Vec<Stamp> = times.iter().map(|now_ms| clock.tick(*now_ms)).collect();
+        assert!(stamps.windows(2).all(|pair| pair[0] < pair[1] || pair[1].at == u64::MAX));
+        assert_eq!(stamps[0].at, 1000 << COUNT_BITS);
+        assert_eq!(Clock::resumed(machine(1), clock.latest()), clock);
+    }
+
+    #[test]
+    fn a_clock_years_ahead_locks_nobody_out() {
+        let mut ahead = Clock::resumed(machine(1), 0);
+        let mut behind = Clock::resumed(machine(2), 0);
+        let seen = ahead.tick(10_000_000_000_000);
+        behind.see(seen);
+        assert!(behind.tick(1_000_000_000_000) > seen);
     }
 }

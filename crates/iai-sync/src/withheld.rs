@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::entry::EntryName;
 use crate::operation::Operation;
 
-/// Erased entries, less those that forgets name. What is left was withheld by the remote, or is named
-/// by a forget that is still to be read.
+/// Erased entries, less those that forgets name. What is left was withheld by the remote, or is
+/// named by a forget that is still to be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Withheld {
     erased: BTreeSet<EntryName>,
@@ -41,5 +41,27 @@ impl Withheld {
     /// remote has to answer for these.
     pub fn names(&self) -> impl Iterator<Item = EntryName> {
         self.erased.difference(&self.named).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::name::MachineId;
+
+    #[test]
+    fn what_was_forgotten_may_be_missing_whichever_is_heard_first() {
+        let name = |counter| EntryName { machine: MachineId::from_bytes([1; 16]), counter };
+        let forget = Operation::Forget { memory: Uuid::nil(), entries: vec![name(1), name(2)] };
+        let mut withheld = Withheld::default();
+        withheld.erased([name(1), name(3)]);
+        assert_eq!(withheld.names().collect::<Vec<_>>(), [name(1), name(3)]);
+        withheld.apply(&forget);
+        withheld.erased([name(2)]);
+        assert_eq!(withheld.names().collect::<Vec<_>>(), [name(3)]);
+        withheld.take_back(&BTreeSet::from([name(2)]));
+        assert_eq!(withheld.names().collect::<Vec<_>>(), [name(2), name(3)]);
     }
 }

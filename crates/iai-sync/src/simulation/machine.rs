@@ -310,8 +310,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Every machine answers for its own entries: if one carried a memory that somebody else, who did
-    /// not know of it, has forgotten, it may be erased as well.
+    /// Every machine answers for its own entries: if one carried a memory that somebody else, who
+    /// did not know of it, has forgotten, it may be erased as well.
     fn answer(&mut self, memory: Uuid) {
         if !self.replica.is_forgotten(memory) {
             return;
