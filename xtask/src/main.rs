@@ -53,6 +53,8 @@ usage: cargo xtask <task>
   page [--memories N] [--release]     the page in headless Chromium (fetches its driver from npm)
   bench hook|mcp [--runs N]           figures of the release binary; asserts nothing
   bench footprint|import
+  bench sync [--entries N]            a PostgreSQL started for this, and a folder
+      --binary FILE                   with this program instead of a release build
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
 ";
 
@@ -121,6 +123,10 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         ["page", flags @ ..] => {
             let page = page::Page::parse(flags).ok_or(Failure::Usage)?;
             Ok(page::run(page)?)
+        }
+        ["bench", "sync", flags @ ..] => {
+            let ask = bench::sync::Ask::parse(flags).ok_or(Failure::Usage)?;
+            Ok(bench::sync::run(&ask)?)
         }
         ["bench", what @ ..] => {
             let bench = bench::Bench::parse(what).ok_or(Failure::Usage)?;
