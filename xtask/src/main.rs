@@ -56,6 +56,8 @@ usage: cargo xtask <task>
   bench footprint|import
   bench sync --machines N             a simulated fleet, parted and killed, until all stores agree
       [--operations N] [--seed N]
+  bench sync [--entries N]            a PostgreSQL started for this, and a folder
+      --binary FILE                   with this program instead of a release build
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
 ";
 
@@ -128,6 +130,10 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
         ["bench", "sync", flags @ ..] if flags.first() == Some(&"--machines") => {
             let fleet = fleet::Fleet::parse(flags).ok_or(Failure::Usage)?;
             Ok(fleet::run(fleet)?)
+        }
+        ["bench", "sync", flags @ ..] => {
+            let ask = bench::sync::Ask::parse(flags).ok_or(Failure::Usage)?;
+            Ok(bench::sync::run(&ask)?)
         }
         ["bench", what @ ..] => {
             let bench = bench::Bench::parse(what).ok_or(Failure::Usage)?;
