@@ -175,6 +175,10 @@ pub(crate) fn may_take_long(method: &str) -> bool {
             | "forget_status"
             | "secrets_scan"
             | "secrets_fix"
+            | "sync_status"
+            | "sync_setup"
+            | "sync_invite"
+            | "sync_join"
             | "reflection_run"
     )
 }

@@ -20,6 +20,7 @@ use super::lifecycle::Event;
 use super::models::Models;
 use super::organiser;
 use super::reflection::Reflection;
+use super::sync::Syncing;
 use crate::clock;
 use crate::home::Home;
 use crate::settings::Settings;
@@ -32,7 +33,8 @@ pub(super) struct Opened {
     pub(super) engine: Arc<MemoryEngine>,
     pub(super) drainer: Drainer,
     pub(super) models: Arc<Models>,
-    pub(super) forgetter: Forgetter,
+    pub(super) forgetter: Arc<Forgetter>,
+    pub(super) sync: Syncing,
     pub(super) reflection: Arc<Reflection>,
     /// The key file, when this start made it.
     pub(super) made_key: Option<PathBuf>,
@@ -106,7 +108,7 @@ pub(super) fn open_in_background(
     let opening = thread::Builder::new().name("open".to_owned());
     opening
         .spawn(move || {
-            match open_store(&settings, &store.is_stopping) {
+            match open_store(&settings, &face, &store.is_stopping) {
                 Ok(opened) => {
                     // Counted before anybody can add to it.
                     show_counts(&opened, &face);
@@ -144,7 +146,11 @@ fn show_counts(opened: &Opened, face: &Face) {
     }
 }
 
-fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Result<Opened> {
+fn open_store(
+    settings: &Settings,
+    face: &Arc<Face>,
+    is_stopping: &Arc<AtomicBool>,
+) -> anyhow::Result<Opened> {
     let keys = key_source(settings);
     let (engine, created) = MemoryEngine::open(&store_paths(&settings.home), &keys, clock::now())?;
     match created {
@@ -166,8 +172,15 @@ fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Res
     organiser::start(Arc::clone(&engine), Arc::clone(&reflection), settings.idle_shutdown)?;
     let forgetter =
         Forgetter::new(Arc::clone(&engine), settings.home.clone(), Arc::clone(is_stopping));
+    let forgetter = Arc::new(forgetter);
     forgetter.go_on()?;
-    Ok(Opened { engine, drainer, models, forgetter, reflection, made_key })
+    let sync = Syncing::start(
+        Arc::clone(&engine),
+        Arc::clone(&forgetter),
+        Arc::clone(face),
+        Arc::clone(is_stopping),
+    )?;
+    Ok(Opened { engine, drainer, models, forgetter, sync, reflection, made_key })
 }
 
 /// Names the store's files for the engine.

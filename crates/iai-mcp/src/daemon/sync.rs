@@ -178,9 +178,21 @@ impl Shared {
                 .wait_timeout_while(state, limit, is_quiet)
                 .is_ok_and(|(_, waited)| !waited.timed_out()),
         };
-        if rung && !self.must_stop() {
-            thread::sleep(GATHER);
+        if rung {
+            self.rest(GATHER);
         }
+    }
+
+    /// Waits, unless the daemon leaves.
+    fn rest(&self, limit: Duration) {
+        let is_staying = |_: &mut State| !self.must_stop();
+        drop(self.changed.wait_timeout_while(self.state(), limit, is_staying));
+    }
+
+    /// Waits until an exchange is done, or the limit is over.
+    fn wait_for(&self, number: u64, limit: Duration) {
+        let is_under_way = |state: &mut State| state.n_done < number && !self.must_stop();
+        drop(self.changed.wait_timeout_while(self.state(), limit, is_under_way));
     }
 
     /// Exchanges with one vault; false when it has to be tried again.
@@ -195,7 +207,9 @@ impl Shared {
             Err(error) => tracing::warn!(vault = vault.name, %error, "exchanging"),
         }
         let is_news = trouble != vault.trouble || vault.heard_at.is_none();
-        if is_news && let Err(error) = self.engine.sync_note(vault.number, trouble.as_deref(), clock::now())
+        if is_news
+            && let Err(error) =
+                self.engine.sync_note(vault.number, trouble.as_deref(), clock::now())
         {
             tracing::warn!(%error, "noting how a vault is");
         }
@@ -276,7 +290,7 @@ impl Shared {
                 Ok(()) => self.ring(),
                 Err(_) => {
                     place = None;
-                    thread::sleep(RETRY_FIRST);
+                    self.rest(RETRY_FIRST);
                 }
             }
         }

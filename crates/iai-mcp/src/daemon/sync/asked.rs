@@ -1,6 +1,7 @@
 //! What people ask about vaults: begin, invite, join, look, put out, leave.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use iai_memory::{MemoryEngine, SyncProject, VaultInvite, VaultKind, VaultView};
 use iai_sync::{
@@ -22,6 +23,9 @@ const INVITATION_MINUTES: u64 = 15;
 /// … and never longer than this.
 const INVITATION_MINUTES_MAX: u64 = 24 * 60;
 
+/// How long a question waits for an exchange; whoever wants to know asks again.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 type Answer = Result<Value, Failure>;
 
 /// Answers a question about vaults; none when it is about something else.
@@ -32,7 +36,7 @@ pub(in crate::daemon) fn answer(
     params: &Value,
 ) -> Option<Answer> {
     Some(match method {
-        "sync_status" => status(syncing, engine),
+        "sync_status" => status(syncing, engine, params),
         "sync_now" => now(syncing),
         "sync_preview" => preview(engine, params),
         "sync_setup" => set_up(syncing, engine, params),
@@ -45,7 +49,11 @@ pub(in crate::daemon) fn answer(
     })
 }
 
-fn status(syncing: &Syncing, engine: &MemoryEngine) -> Answer {
+/// Tells how the vaults are; with `number`, once that exchange is done or some time has passed.
+fn status(syncing: &Syncing, engine: &MemoryEngine, params: &Value) -> Answer {
+    if let Some(number) = params.at("number").as_u64() {
+        syncing.shared.wait_for(number, PATIENCE);
+    }
     let status = engine.sync_status()?;
     let mut told = json!(status);
     let views = told.get_mut("vaults").and_then(Value::as_array_mut);
@@ -60,7 +68,7 @@ fn status(syncing: &Syncing, engine: &MemoryEngine) -> Answer {
 }
 
 fn now(syncing: &Syncing) -> Answer {
-    Ok(json!({"number": syncing.run().map_err(failed)?}))
+    Ok(json!({"number": syncing.run().map_err(|error| failed(&error))?}))
 }
 
 fn preview(engine: &MemoryEngine, params: &Value) -> Answer {
@@ -75,9 +83,10 @@ fn set_up(syncing: &Syncing, engine: &MemoryEngine, params: &Value) -> Answer {
         let why = "a team's vault needs at least one project: `--project NAME=PATH`";
         return Err(Failure::new(code::BAD_PARAMS, why));
     }
-    let id = VaultId::from_random(random().map_err(no_randomness)?);
-    let key = SyncKey::from_bytes(random().map_err(no_randomness)?);
-    let prepared = remote::set_up(&text(params, "address")?, id).map_err(no_remote)?;
+    let id = VaultId::from_random(random().map_err(|error| no_randomness(&error))?);
+    let key = SyncKey::from_bytes(random().map_err(|error| no_randomness(&error))?);
+    let prepared =
+        remote::set_up(&text(params, "address")?, id).map_err(|error| no_remote(&error))?;
     let name = text(params, "name")?;
     let invite = VaultInvite {
         id,
@@ -88,7 +97,7 @@ fn set_up(syncing: &Syncing, engine: &MemoryEngine, params: &Value) -> Answer {
         projects,
     };
     engine.sync_add_vault(&invite, draw_identity(text(params, "machine")?)?, clock::now())?;
-    syncing.run().map_err(failed)?;
+    syncing.run().map_err(|error| failed(&error))?;
     Ok(json!({
         "vault": name,
         "id": id.to_string(),
@@ -103,14 +112,14 @@ fn invite(engine: &MemoryEngine, params: &Value) -> Answer {
     let minutes = params.at("minutes").as_u64().unwrap_or(INVITATION_MINUTES);
     let minutes = i64::try_from(minutes.clamp(1, INVITATION_MINUTES_MAX)).unwrap_or(1);
     let until = clock::now() + SignedDuration::from_mins(minutes);
-    let code = InvitationCode::from_random(random().map_err(no_randomness)?);
+    let code = InvitationCode::from_random(random().map_err(|error| no_randomness(&error))?);
     let sealed = engine
         .sync_invitation(vault.number, until.as_millisecond())?
-        .seal(&code, random().map_err(no_randomness)?);
-    let mut place = remote::open(&vault.address).map_err(no_remote)?;
+        .seal(&code, random().map_err(|error| no_randomness(&error))?);
+    let mut place = remote::open(&vault.address).map_err(|error| no_remote(&error))?;
     place
         .put_invitation(&code.name_at_remote(), &sealed, until.as_millisecond())
-        .map_err(no_remote)?;
+        .map_err(|error| no_remote(&error))?;
     let code = code
         .with_remote(&vault.address)
         .map_err(|error| Failure::new(code::FAILED, error.to_string()))?;
@@ -129,7 +138,7 @@ fn join(syncing: &Syncing, engine: &MemoryEngine, params: &Value) -> Answer {
         None => remembered(params)?,
     };
     engine.sync_add_vault(&invite, draw_identity(text(params, "machine")?)?, clock::now())?;
-    syncing.run().map_err(failed)?;
+    syncing.run().map_err(|error| failed(&error))?;
     let projects: BTreeMap<&str, &str> =
         invite.projects.iter().map(|known| (known.name.as_str(), known.path.as_str())).collect();
     Ok(json!({
@@ -148,8 +157,9 @@ fn invited(code: &str, params: &Value) -> Result<VaultInvite, Failure> {
         Failure::new(code::BAD_PARAMS, "this code is without an address: say `--address`")
     })?;
     let now_ms = clock::now().as_millisecond();
-    let mut place = remote::open(address).map_err(no_remote)?;
-    let sealed = place.take_invitation(&code.name_at_remote(), now_ms).map_err(no_remote)?;
+    let mut place = remote::open(address).map_err(|error| no_remote(&error))?;
+    let sealed =
+        place.take_invitation(&code.name_at_remote(), now_ms).map_err(|error| no_remote(&error))?;
     let sealed = sealed.ok_or_else(|| {
         let why = "there is no such invitation: it was used or has expired; ask for another";
         Failure::new(code::FAILED, why)
@@ -206,7 +216,7 @@ fn share(syncing: &Syncing, engine: &MemoryEngine, params: &Value) -> Answer {
     for project in &projects {
         engine.sync_share(vault.number, project)?;
     }
-    syncing.run().map_err(failed)?;
+    syncing.run().map_err(|error| failed(&error))?;
     Ok(json!({"vault": vault.name, "shared": projects.len()}))
 }
 
@@ -218,7 +228,7 @@ fn rotate(syncing: &Syncing, engine: &MemoryEngine, params: &Value) -> Answer {
     };
     let epoch = engine.sync_rekey(vault.number, out, clock::now())?;
     let key = engine.sync_current_key(vault.number)?;
-    syncing.run().map_err(failed)?;
+    syncing.run().map_err(|error| failed(&error))?;
     Ok(json!({"vault": vault.name, "key": epoch, "words": to_words(&key).as_str()}))
 }
 
@@ -233,9 +243,9 @@ fn vault_of(engine: &MemoryEngine, params: &Value) -> Result<VaultView, Failure>
     let vaults = engine.sync_status()?.vaults;
     let named = params.at("vault").as_str();
     let names: Vec<String> = vaults.iter().map(|vault| vault.name.clone()).collect();
-    let mut meant = vaults.into_iter().filter(|vault| {
-        named.is_none_or(|name| vault.name == name || vault.id.starts_with(name))
-    });
+    let mut meant = vaults
+        .into_iter()
+        .filter(|vault| named.is_none_or(|name| vault.name == name || vault.id.starts_with(name)));
     match (meant.next(), meant.next()) {
         (Some(vault), None) => Ok(vault),
         (None, _) if names.is_empty() => {
@@ -280,14 +290,14 @@ fn text(params: &Value, name: &str) -> Result<String, Failure> {
         .ok_or_else(|| Failure::new(code::BAD_PARAMS, format!("`{name}` is missing")))
 }
 
-fn no_remote(error: RemoteError) -> Failure {
+fn no_remote(error: &RemoteError) -> Failure {
     Failure::new(code::FAILED, error.to_string())
 }
 
-fn no_randomness(error: iai_sync::RandomError) -> Failure {
+fn no_randomness(error: &iai_sync::RandomError) -> Failure {
     Failure::new(code::INTERNAL, error.to_string())
 }
 
-fn failed(error: anyhow::Error) -> Failure {
+fn failed(error: &anyhow::Error) -> Failure {
     Failure::new(code::FAILED, format!("{error:#}"))
 }
