@@ -109,8 +109,15 @@ impl Exchange<'_> {
         if let Some(why) = self.is_not_ours(&open, &heads)? {
             return self.rename(why, heads.iter().find(|head| head.machine == this));
         }
-        for head in heads.iter().filter(|head| head.machine != this) {
-            self.pull(remote, id, head)?;
+        // The key that one chain waits for may be told in another.
+        for _ in 0..2 {
+            self.done.troubles.clear();
+            for head in heads.iter().filter(|head| head.machine != this) {
+                self.pull(remote, id, head)?;
+            }
+            if self.done.troubles.is_empty() {
+                break;
+            }
         }
         while self.engine.sync_publish(self.vault, (self.work.clock)())?.has_more {
             if (self.work.must_stop)() {

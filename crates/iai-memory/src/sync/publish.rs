@@ -132,9 +132,13 @@ impl<'a, 'w> Publishing<'a, 'w> {
         &self.open
     }
 
+    pub(super) fn has_begun(&self) -> bool {
+        self.chain.end().counter > 0
+    }
+
     /// Every chain begins with who writes it.
     pub(super) fn say_hello(&mut self) -> Result<()> {
-        if self.chain.end().counter > 0 {
+        if self.has_begun() {
             return Ok(());
         }
         let secret: &[u8; 32] =
@@ -244,14 +248,18 @@ impl<'a, 'w> Publishing<'a, 'w> {
             }
             SyncChange::Link { .. } => return Ok(()),
         };
-        let stamp = match since {
-            None => self.tick(),
-            Some(at) => Clock::resumed(self.open.machine_id(), 0).tick(at.as_millisecond()),
-        };
+        let stamp = self.stamp_of(since);
         if self.writing.note_sync_value(&name, (stamp.at, *stamp.by.as_bytes()))? {
             self.push(&Stamped { stamp, operation: Operation::Set { name, of, body } })?;
         }
         Ok(())
+    }
+
+    fn stamp_of(&mut self, since: Option<Timestamp>) -> Stamp {
+        match since {
+            None => self.tick(),
+            Some(at) => Clock::resumed(self.open.machine_id(), 0).tick(at.as_millisecond()),
+        }
     }
 
     /// Tells a link, if this vault knows both of its ends or will.

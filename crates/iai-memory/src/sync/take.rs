@@ -106,6 +106,7 @@ struct Taking<'a, 'w> {
     peer: SyncPeer,
     clock: Clock,
     new_keys: Vec<(u32, SyncKey)>,
+    has_rotation: bool,
     model: Option<Model>,
     learned: Learned,
     taken: Taken,
@@ -130,6 +131,7 @@ impl<'a, 'w> Taking<'a, 'w> {
             peer,
             clock,
             new_keys: Vec::new(),
+            has_rotation: false,
             model,
             learned: Vec::new(),
             taken: Taken::default(),
@@ -183,6 +185,7 @@ impl<'a, 'w> Taking<'a, 'w> {
             Opened::Unknown(text) => return Ok(What::Newer(text)),
             Opened::Known(stamped) => stamped,
         };
+        self.has_rotation |= matches!(stamped.operation, Operation::Rekey { .. });
         self.open.members.apply(entry.name.machine, &stamped);
         if let Some((epoch, key)) = self.key_in(&stamped.operation) {
             self.open.keys.insert(epoch, key.clone());
@@ -191,11 +194,27 @@ impl<'a, 'w> Taking<'a, 'w> {
         Ok(What::Said(stamped))
     }
 
-    /// Returns the key that a rekey has for this machine.
+    /// Returns the key that a rekey has for this machine, under whatever name it had then.
     fn key_in(&self, operation: &Operation) -> Option<(u32, SyncKey)> {
+        let Operation::Rekey { boxes, .. } = operation else { return None };
         let secret: &[u8; 32] = self.open.machine.secret.as_slice().try_into().ok()?;
-        let (vault, machine) = (self.open.id(), self.open.machine_id());
-        MachineKey::from_bytes(secret).open_rekey(vault, machine, operation).ok()?
+        let (key, vault) = (MachineKey::from_bytes(secret), self.open.id());
+        boxes.iter().find_map(|(name, _)| key.open_rekey(vault, *name, operation).ok()?)
+    }
+
+    /// What does not count by a new key is told again by whoever took it in before.
+    fn vouch(&self) -> Result<()> {
+        let vault = self.vault().number;
+        for peer in self.writing.read().sync_peers(vault)? {
+            let machine = MachineId::from_bytes(peer.machine);
+            let first = EntryName { machine, counter: 1 };
+            if let Some(last) = self.open.members.last_counted(machine) {
+                self.writing.uncarry_sync(vault, peer.machine, last)?;
+            } else if self.open.members.check(first, peer.epoch).is_err() {
+                self.writing.uncarry_sync(vault, peer.machine, 0)?;
+            }
+        }
+        Ok(())
     }
 
     fn apply_all(&mut self, read: Vec<Read>) -> Result<()> {
@@ -223,6 +242,9 @@ impl<'a, 'w> Taking<'a, 'w> {
         let vault = self.vault().number;
         for (epoch, key) in &self.new_keys {
             self.writing.put_sync_key(vault, *epoch, key.as_bytes())?;
+        }
+        if self.has_rotation {
+            self.vouch()?;
         }
         self.peer.heard_at = Some(self.now);
         self.peer.trouble.clone_from(&self.taken.trouble);
@@ -443,7 +465,11 @@ impl<'a, 'w> Taking<'a, 'w> {
 
 fn stamp_changes(writing: &Writing<'_>, vault: VaultNumber, now: Timestamp) -> Result<()> {
     let mut publishing = Publishing::begin(writing, vault, now)?;
-    publishing.say_hello()?;
+    // A chain begins when everything there is has been read: with the key that seals by then. What
+    // it will say of earlier times has its own stamps.
+    if !publishing.has_begun() {
+        return Ok(());
+    }
     while publishing.changes()? {}
     publishing.finish(false).map(drop)
 }

@@ -163,8 +163,8 @@ impl MemoryEngine {
             for vault in writing.read().sync_vaults()? {
                 begin_chain_anew(writing, (&old, vault.number), n_kept(vault.number))?;
             }
-            let mut renamed = machine_of(identity, old.clock);
-            renamed.name = old.name;
+            // The key stays: what was sealed to the old name still opens.
+            let renamed = SyncMachine { id: *identity.id.as_bytes(), ..old };
             Ok(writing.put_sync_machine(&renamed)?)
         })
     }

@@ -331,6 +331,27 @@ impl Writing<'_> {
         self.note_erased(vault, machine, held("counter", counter)?, "is_met")
     }
 
+    /// Lets entries of a machine after `counter` carry nothing any more: they do not count for those
+    /// who read a new key first, so that what they brought is told again by whoever has it.
+    pub fn uncarry_sync(&self, vault: VaultNumber, machine: [u8; 16], counter: u64) -> Result<()> {
+        let counter = held("counter", counter)?;
+        let n_gone = self.reader.run("looking for what does not count", |c| {
+            c.prepare_cached(
+                "DELETE FROM sync_carried WHERE vault = ? AND machine = ? AND counter > ?",
+            )?
+            .execute(params![vault, machine, counter])
+        })?;
+        if n_gone == 0 {
+            return Ok(());
+        }
+        self.reader.run("telling it again", |c| {
+            c.prepare_cached("UPDATE sync_vault SET memory = 0 WHERE number = ?")?
+                .execute([vault])
+                .map(drop)
+        })?;
+        self.note_all_changes()
+    }
+
     /// Notes the stamp of a value unless a later one is known; tells whether it is the latest.
     pub fn note_sync_value(&self, name: &str, stamp: (u64, [u8; 16])) -> Result<bool> {
         let at = held("stamp", stamp.0)?;
@@ -411,7 +432,8 @@ impl Writing<'_> {
             c.prepare_cached("DELETE FROM sync_outbox WHERE vault = ?")?.execute([vault])?;
             c.prepare_cached("UPDATE sync_erase SET told_in = NULL WHERE vault = ? AND told_in > ?")?
                 .execute(params![vault, n_kept])?;
-            for table in ["sync_carried", "sync_membership"] {
+            // Under these names the remote has somebody else's entries, or will.
+            for table in ["sync_carried", "sync_membership", "sync_erase"] {
                 c.prepare_cached(&format!(
                     "DELETE FROM {table} WHERE vault = ? AND machine = ? AND counter > ?"
                 ))?
