@@ -105,14 +105,16 @@ impl Exchange<'_> {
     fn run(&mut self, remote: &mut dyn Remote) -> Result<Ended, ExchangeError> {
         let open = self.engine.read(|reader| OpenVault::of(reader, self.vault))?;
         let (id, this) = (open.id(), open.machine_id());
-        let heads = remote.heads(id)?;
+        let mut heads = remote.heads(id)?;
         if let Some(why) = self.is_not_ours(&open, &heads)? {
             return self.rename(why, heads.iter().find(|head| head.machine == this));
         }
+        heads.retain(|head| head.machine != this);
+        self.put_newest_key_first(remote, id, &mut heads)?;
         // The key that one chain waits for may be told in another.
         for _ in 0..2 {
             self.done.troubles.clear();
-            for head in heads.iter().filter(|head| head.machine != this) {
+            for head in &heads {
                 self.pull(remote, id, head)?;
             }
             if self.done.troubles.is_empty() {
@@ -165,6 +167,27 @@ impl Exchange<'_> {
         self.engine.sync_begin_anew(identity, |of| if of == vault { found } else { None })?;
         self.done.renamed = Some(why);
         Ok(Ended::Renamed)
+    }
+
+    /// Orders chains so that those which know the newest key are read first: who was put out has to be
+    /// known before what they wrote since.
+    fn put_newest_key_first(
+        &self,
+        remote: &mut dyn Remote,
+        vault: VaultId,
+        heads: &mut Vec<Head>,
+    ) -> Result<(), ExchangeError> {
+        let mut with_epoch = Vec::with_capacity(heads.len());
+        for head in heads.drain(..) {
+            if head.counter <= self.engine.sync_read_up_to(self.vault, head.machine)? {
+                continue;
+            }
+            let last = remote.fetch(vault, head.machine, head.counter.saturating_sub(1), 1)?;
+            with_epoch.push((last.first().map_or(0, |entry| entry.epoch), head));
+        }
+        with_epoch.sort_by_key(|(epoch, head)| (std::cmp::Reverse(*epoch), head.machine));
+        heads.extend(with_epoch.into_iter().map(|(_, head)| head));
+        Ok(())
     }
 
     /// Reads a chain to its end, or as far as it can be read.

@@ -9,7 +9,7 @@ use iai_store::{
 };
 use iai_sync::{
     ChainEnd, ChainWriter, Clock, Entry, EntryName, MachineId, MachineKey, Operation, Stamp,
-    Stamped, random,
+    Stamped, SyncKey, random,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -138,9 +138,15 @@ impl<'a, 'w> Publishing<'a, 'w> {
 
     /// Every chain begins with who writes it.
     pub(super) fn say_hello(&mut self) -> Result<()> {
-        if self.has_begun() {
-            return Ok(());
-        }
+        if self.has_begun() { Ok(()) } else { self.introduce() }
+    }
+
+    pub(super) fn take_key(&mut self, epoch: u32, key: SyncKey) {
+        self.open.keys.insert(epoch, key);
+    }
+
+    /// Says what this machine is called, and the key that others seal to.
+    pub(super) fn introduce(&mut self) -> Result<()> {
         let secret: &[u8; 32] =
             self.open.machine.secret.as_slice().try_into().map_err(|_| {
                 MemoryError::bad("machine", "has a damaged key; leave and join again")

@@ -144,6 +144,9 @@ impl MemoryEngine {
             };
             // The old key seals the entry that brings the new one: those who stay have only that.
             publishing.say(operation.1)?;
+            // The first word under the new key tells everybody which chain to read first.
+            publishing.take_key(epoch, operation.0.clone());
+            publishing.introduce()?;
             publishing.finish(true)?;
             writing.put_sync_key(vault, epoch, operation.0.as_bytes())?;
             Ok(epoch)
