@@ -1,0 +1,163 @@
+//! The place between the homes: a server or a folder, and what may happen to it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::cluster::Cluster;
+use crate::dice::Dice;
+use crate::process;
+
+const DATABASE: &str = "memory";
+const AWAY_MAX: Duration = Duration::from_millis(2500);
+/// What our remote makes in a folder.
+const INSIDE: &str = "iai-sync-1";
+const CUT: &str = "select pg_terminate_backend(pid) from pg_stat_activity
+    where usename <> 'owner' and datname = 'memory'";
+/// What the costliest statements of the everyday touched per call.
+const COSTS: &str = r"
+    select rpad(left(trim(regexp_replace(query, '\s+', ' ', 'g')), 56), 56) as statement, calls,
+        round((shared_blks_hit + shared_blks_read)::numeric / calls, 1) as pages,
+        round(mean_exec_time::numeric, 3) as milliseconds
+    from pg_stat_statements where query like '%iai_sync.%' and 20 <= calls
+    order by total_exec_time desc limit 5";
+
+/// Where the log is kept.
+pub(super) struct Place {
+    kind: Kind,
+    /// One thing happens at a time.
+    turn: Mutex<()>,
+}
+
+enum Kind {
+    Server(Cluster),
+    Folder(PathBuf),
+}
+
+impl Place {
+    pub(super) fn start(is_folder: bool) -> Result<Self, String> {
+        let kind = if is_folder {
+            let folder = std::env::temp_dir().join(format!("iai-s-{}", std::process::id()));
+            fs::create_dir(&folder).map_err(|error| format!("cannot make a folder: {error}"))?;
+            Kind::Folder(folder)
+        } else {
+            let cluster = Cluster::start()?;
+            cluster.sql("postgres", &format!("create database {DATABASE}"))?;
+            cluster.sql(DATABASE, "create extension pg_stat_statements")?;
+            Kind::Server(cluster)
+        };
+        Ok(Self { kind, turn: Mutex::default() })
+    }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the address with which the first home begins.
+    pub(super) fn address(&self) -> String {
+        match &self.kind {
+            Kind::Server(cluster) => cluster.address(DATABASE),
+            Kind::Folder(folder) => folder.display().to_string(),
+        }
+    }
+
+    /// Returns an address for a home that joins, by which it alone can be kept out.
+    pub(super) fn address_of(&self, number: usize) -> Result<Option<String>, String> {
+        let Kind::Server(cluster) = &self.kind else { return Ok(None) };
+        let make = format!(
+            "create role home_{number} login in role iai_sync_member;
+             insert into iai_sync.member select 'home_{number}', vault from iai_sync.vault"
+        );
+        cluster.sql(DATABASE, &make)?;
+        Ok(Some(cluster.address(DATABASE).replacen("owner", &format!("home_{number}"), 1)))
+    }
+
+    /// Keeps one home out, or lets it in again. The first home and a folder are reached by all.
+    pub(super) fn seclude(&self, number: usize, is_out: bool) {
+        let Kind::Server(cluster) = &self.kind else { return };
+        let limit = if is_out { 0 } else { -1 };
+        let script = format!(
+            "alter role home_{number} connection limit {limit};
+             select pg_terminate_backend(pid) from pg_stat_activity
+                where usename = 'home_{number}'"
+        );
+        let _turn = self.turn();
+        // There is no such role for the first one, and nobody to be kept out of a server that is away.
+        drop(cluster.sql(DATABASE, &script));
+    }
+
+    /// Lets something happen, and says what.
+    pub(super) fn disturb(&self, dice: &mut Dice) -> Result<&'static str, String> {
+        let _turn = self.turn();
+        match &self.kind {
+            Kind::Folder(folder) => {
+                let (inside, away) = (folder.join(INSIDE), folder.join("elsewhere"));
+                let failed = |error| format!("cannot move the folder: {error}");
+                fs::rename(&inside, &away).map_err(failed)?;
+                process::pause(dice.time_below(AWAY_MAX));
+                fs::rename(&away, &inside).map_err(failed)?;
+                Ok("folder away")
+            }
+            Kind::Server(cluster) if dice.one_in(2) => {
+                let how = if dice.one_in(2) { "fast" } else { "immediate" };
+                cluster.end(how)?;
+                process::pause(dice.time_below(AWAY_MAX));
+                cluster.begin()?;
+                Ok("server stopped")
+            }
+            Kind::Server(cluster) => cluster.sql(DATABASE, CUT).map(|_| "connections cut"),
+        }
+    }
+
+    /// Puts everything right.
+    pub(super) fn mend(&self, n_homes: usize) {
+        for number in 0..n_homes {
+            self.seclude(number, false);
+        }
+    }
+
+    /// Returns those words that stand in what is kept, as they are or as a dump writes bytes.
+    pub(super) fn leaked(&self, words: &[String]) -> Result<Vec<String>, String> {
+        let kept = match &self.kind {
+            Kind::Server(cluster) => cluster.dump(DATABASE)?,
+            Kind::Folder(folder) => String::from_utf8_lossy(&bytes_in(folder)?).into_owned(),
+        };
+        if kept.is_empty() {
+            return Err("nothing is kept at all".to_owned());
+        }
+        let hex = |word: &str| word.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let leaked = words.iter().filter(|word| kept.contains(*word) || kept.contains(&hex(word)));
+        Ok(leaked.cloned().collect())
+    }
+
+    /// Returns what the costliest statements touched per call, of a server.
+    pub(super) fn costs(&self) -> Option<String> {
+        let Kind::Server(cluster) = &self.kind else { return None };
+        cluster.table(DATABASE, COSTS).ok()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Kind::Folder(folder) = &self.kind
+            && let Err(error) = fs::remove_dir_all(folder)
+        {
+            println!("{} is still there: {error}", folder.display());
+        }
+    }
+}
+
+/// Returns the bytes and names of every file, one after the other.
+fn bytes_in(folder: &Path) -> Result<Vec<u8>, String> {
+    let failed = |error| format!("cannot read {}: {error}", folder.display());
+    let mut bytes = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        bytes.extend(path.to_string_lossy().bytes());
+        let inside =
+            if path.is_dir() { bytes_in(&path)? } else { fs::read(&path).map_err(failed)? };
+        bytes.extend(inside);
+    }
+    Ok(bytes)
+}
