@@ -4,6 +4,7 @@ mod age;
 mod anchor;
 mod beside;
 mod candidates;
+mod copies;
 mod corrections;
 mod cue;
 #[cfg(test)]
