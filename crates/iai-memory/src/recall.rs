@@ -235,7 +235,7 @@ impl MemoryEngine {
             return Ok(pack::nothing(&cue, hints::hint("retrieval_skipped", tone, line)));
         }
         if cue.days.is_none() {
-            cue.days = self.days_beside_what_happened(&cue.text, ask.project.as_deref(), now)?;
+            cue.days = self.days_of_cue(&cue.text, ask.project.as_deref(), now)?;
         }
         self.recall_cue(&cue, ask, now)
     }
