@@ -100,6 +100,11 @@ pub(crate) enum Side {
     After,
 }
 
+/// Tells whether a word says what a cue is about, rather than that it asks.
+pub(crate) fn is_telling(word: &str) -> bool {
+    !words::is_small(word) && !words::is_asking(word)
+}
+
 /// What a cue sets itself beside: "what broke before the release".
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Anchor {

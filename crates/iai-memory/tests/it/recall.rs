@@ -61,6 +61,22 @@ fn of_two_equal_turns_the_fresher_comes_first() {
     assert_eq!(order, [new_at.as_str(), old_at.as_str()]);
 }
 
+/// Words that a young store does not know yet say nothing against what it knows.
+#[test]
+fn a_right_hit_of_a_young_store_is_not_doubted_and_a_stranger_is() {
+    let home = Home::with_turns(&[
+        "We use PostgreSQL for the ledger",
+        "The retry policy is four attempts with jitter",
+        "Lunch is at noon",
+    ]);
+    let doubts =
+        |cue: &str| home.recall(cue).hints.iter().any(|hint| hint.kind == "low_confidence");
+    assert!(!doubts("do you remember how often we retry when a payment fails?"));
+    assert!(!doubts("which database did we choose for the ledger?"));
+    assert!(doubts("what is the colour of the car that grandmother drove in the war?"));
+    assert!(doubts("the zorbl of quandrix"));
+}
+
 #[test]
 fn a_hit_tells_its_age() {
     let home = Home::new();
