@@ -1,5 +1,5 @@
-//! What was corrected may have been said elsewhere in the same words: those are outdated too, though
-//! nobody named them.
+//! What was corrected may have been said elsewhere in the same words: those are outdated too,
+//! though nobody named them.
 
 use iai_store::{MemoryNumber, Reader};
 use jiff::Timestamp;
