@@ -14,6 +14,7 @@ use super::RecallAsk;
 use super::corrections::Corrections;
 use super::cue::{Cue, CueMode};
 use super::rank;
+use super::when;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::meaning::Meaning;
@@ -109,7 +110,10 @@ pub(crate) fn find(
             let catalogue = index.catalogue();
             let here = ask.asked_from.as_deref().and_then(|name| catalogue.project_number(name));
             let question = index.ask(&query);
-            let lanes = Lanes { question, catalogue, meaning, scope: &scope, here, is_wording };
+            // By words alone, doubt is about those that tell something.
+            let telling = meaning.is_none().then(|| index.ask(&only_telling(&query)));
+            let lanes =
+                Lanes { question, telling, catalogue, meaning, scope: &scope, here, is_wording };
             let (mut evidence, scale) = lanes.gather(phrased)?;
             let corrections = Corrections::look_up(reader, cue, &evidence, asked_at)?;
             lanes.add_heirs(corrections.heirs(), &mut evidence)?;
@@ -167,9 +171,22 @@ fn telling_words(engine: &MemoryEngine, cue: &Cue) -> Result<LexicalQuery> {
     Ok(LexicalQuery { words, phrases: Vec::new() })
 }
 
+/// Leaves the words that say what a cue is about, where it has any.
+fn only_telling(query: &LexicalQuery) -> LexicalQuery {
+    let is_telling = |word: &&String| {
+        let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+        when::is_telling(&bare.to_lowercase())
+    };
+    let telling: Vec<String> = query.words.iter().filter(is_telling).cloned().collect();
+    let words = if telling.is_empty() { query.words.clone() } else { telling };
+    LexicalQuery { words, phrases: Vec::new() }
+}
+
 /// Both lanes at one moment, and what they are asked.
 struct Lanes<'a> {
     question: Question<'a>,
+    /// The words of the question that tell something, where there is no meaning.
+    telling: Option<Question<'a>>,
     catalogue: &'a Catalogue,
     /// `None` where there is no model, or quoted words make it needless.
     meaning: Option<&'a Meaning<'a>>,
@@ -279,7 +296,7 @@ impl Lanes<'_> {
     fn add_scenes(&self, evidence: &mut BTreeMap<MemoryNumber, Evidence>) {
         let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
         let scenes = self.question.scene_scores(self.scope, &numbers, SCENE_REACH);
-        let coverage = self.question.coverage(&numbers);
+        let coverage = self.telling.as_ref().unwrap_or(&self.question).coverage(&numbers);
         for (evidence, (scene, coverage)) in evidence.values_mut().zip(scenes.iter().zip(coverage))
         {
             evidence.scene = *scene;
