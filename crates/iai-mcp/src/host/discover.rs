@@ -24,6 +24,7 @@ const FOLDERS: &[(&str, HostKind)] = &[
     (".pi/agent/sessions", HostKind::Pi),
     (".qwen/projects", HostKind::QwenCode),
     (".qwen/tmp", HostKind::QwenCode),
+    (".cursor/projects", HostKind::Cursor),
 ];
 
 /// A transcript that is there to be imported.
@@ -81,9 +82,11 @@ fn session_of(host: HostKind, path: &Path) -> Option<String> {
         HostKind::Pi => stem.rsplit_once('_')?.1,
         // The name holds only the beginning of the session's id.
         HostKind::GeminiCli => return None,
-        HostKind::ClaudeCode | HostKind::OpenCode | HostKind::CopilotCli | HostKind::QwenCode => {
-            stem
-        }
+        HostKind::ClaudeCode
+        | HostKind::OpenCode
+        | HostKind::CopilotCli
+        | HostKind::QwenCode
+        | HostKind::Cursor => stem,
     };
     (!session.is_empty()).then(|| session.to_owned())
 }
@@ -140,6 +143,10 @@ mod tests {
                 ".copilot/session-state/u-1/events.jsonl",
                 ".pi/agent/sessions/--p--/2026-05-01_u-2.jsonl",
                 ".qwen/projects/-p/chats/u-3.jsonl",
+                ".cursor/projects/p/agent-transcripts/u-4/u-4.jsonl",
+                ".cursor/projects/p/agent-transcripts/u-4/subagents/u-5.jsonl",
+                ".cursor/projects/p/agent-transcripts/old.txt",
+                ".cursor/projects/p/worker.jsonl",
             ],
             &[
                 (".claude/projects/-p/agent-old.jsonl", "claude-code", None),
@@ -152,6 +159,12 @@ mod tests {
                 (".copilot/session-state/u-1/events.jsonl", "copilot-cli", Some("u-1")),
                 (".pi/agent/sessions/--p--/2026-05-01_u-2.jsonl", "pi", Some("u-2")),
                 (".qwen/projects/-p/chats/u-3.jsonl", "qwen-code", Some("u-3")),
+                (
+                    ".cursor/projects/p/agent-transcripts/u-4/subagents/u-5.jsonl",
+                    "cursor",
+                    Some("u-5"),
+                ),
+                (".cursor/projects/p/agent-transcripts/u-4/u-4.jsonl", "cursor", Some("u-4")),
             ],
         );
         check(&[], &[]);
