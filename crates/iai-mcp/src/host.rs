@@ -3,6 +3,7 @@
 //! One file per host under `host/`; `docs/transcripts.md` is the policy they follow. Keeping place
 //! in a growing file, storing and sending are left to others.
 
+mod antigravity;
 mod claude_code;
 mod codex;
 mod copilot_cli;
@@ -52,10 +53,11 @@ pub(crate) enum HostKind {
     Pi,
     QwenCode,
     Cursor,
+    Antigravity,
 }
 
 impl HostKind {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::GeminiCli,
@@ -64,6 +66,7 @@ impl HostKind {
         Self::Pi,
         Self::QwenCode,
         Self::Cursor,
+        Self::Antigravity,
     ];
 
     /// Returns the name stored with every turn; it never changes.
@@ -77,6 +80,7 @@ impl HostKind {
             Self::Pi => "pi",
             Self::QwenCode => "qwen-code",
             Self::Cursor => "cursor",
+            Self::Antigravity => "antigravity",
         }
     }
 }
@@ -274,6 +278,7 @@ impl LineParser {
             HostKind::Pi => out.push(pi::read(reading, object)),
             HostKind::QwenCode => out.push(qwen_code::read(reading, object)),
             HostKind::Cursor => out.push(cursor::read(reading, object)),
+            HostKind::Antigravity => out.push(antigravity::read(reading, object)),
         }
     }
 }
@@ -309,7 +314,8 @@ fn whole_meanings(source: &Source, path: &Path) -> Result<Vec<Meaning>, WholeErr
         | HostKind::CopilotCli
         | HostKind::Pi
         | HostKind::QwenCode
-        | HostKind::Cursor => Ok(Vec::new()),
+        | HostKind::Cursor
+        | HostKind::Antigravity => Ok(Vec::new()),
     }
 }
 

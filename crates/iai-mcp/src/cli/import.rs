@@ -30,8 +30,8 @@ pub(super) struct ImportArguments {
     /// Files or folders: transcripts, spool files, conversations.json, our exports, notes of
     /// claude-mem, mempalace and the MCP memory server; none means every host found
     paths: Vec<PathBuf>,
-    /// Only this host: claude-code, codex, gemini-cli, opencode, copilot-cli, pi, qwen-code or
-    /// cursor
+    /// Only this host: claude-code, codex, gemini-cli, antigravity, opencode, copilot-cli, pi,
+    /// qwen-code or cursor
     #[arg(long, value_parser = parse_host)]
     host: Option<&'static str>,
     /// Only turns said since this time or date

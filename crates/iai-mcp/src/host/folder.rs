@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::cursor::folded;
-use super::recognise::file_name;
+use super::recognise::{conversation, file_name};
 
 /// The longest path that is read out of a file.
 const PATH_BYTES_MAX: u64 = 4096;
@@ -25,7 +25,7 @@ pub(crate) fn folder_of(transcript: &Path) -> Option<PathBuf> {
     if let Some(project) = above("chats").filter(|_| is_gemini(transcript)) {
         return Some(told(&project.join(".project_root")).unwrap_or_else(|| project.to_owned()));
     }
-    transcript.parent().map(Path::to_owned)
+    conversation(transcript).or_else(|| transcript.parent()).map(Path::to_owned)
 }
 
 fn is_gemini(path: &Path) -> bool {

@@ -14,8 +14,8 @@ const LINES_MAX: usize = 50;
 /// A file no host we know has written.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{path} is no transcript of Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI, Pi, Qwen \
-     Code or Cursor; give a session file of one of them"
+    "{path} is no transcript of Claude Code, Codex, Gemini CLI, Antigravity, OpenCode, Copilot \
+     CLI, Pi, Qwen Code or Cursor; give a session file of one of them"
 )]
 pub(crate) struct UnknownFile {
     pub(crate) path: PathBuf,
@@ -56,6 +56,8 @@ fn by_object(object: &Value) -> Option<(HostKind, Layout)> {
         HostKind::Pi
     } else if object.at("message").at("parts").is_array() || has("provenance") && has("uuid") {
         HostKind::QwenCode
+    } else if object.at("step_index").is_u64() && !kind.is_empty() {
+        HostKind::Antigravity
     } else if is_cursor(object) {
         HostKind::Cursor
     } else if is_claude(object, kind) {
@@ -126,6 +128,8 @@ fn by_path(path: &Path) -> Option<Source> {
         HostKind::ClaudeCode
     } else if has(".codex") || file_name(path).starts_with("rollout-") {
         HostKind::Codex
+    } else if has(".gemini") && has("brain") {
+        HostKind::Antigravity
     } else if has(".gemini") {
         HostKind::GeminiCli
     } else if has("opencode") {
@@ -160,6 +164,10 @@ pub(super) fn by_name(host: HostKind, path: &Path) -> Option<Source> {
         HostKind::Cursor => {
             is_lines && path.components().any(|part| part.as_os_str() == "agent-transcripts")
         }
+        HostKind::Antigravity => {
+            (name == "transcript.jsonl" || name == "transcript_full.jsonl")
+                && conversation(path).is_some()
+        }
         HostKind::OpenCode => is_document && name.starts_with("ses_"),
         HostKind::ClaudeCode | HostKind::CopilotCli | HostKind::Pi | HostKind::QwenCode => is_lines,
     };
@@ -170,8 +178,25 @@ pub(super) fn by_name(host: HostKind, path: &Path) -> Option<Source> {
 /// Adds what the path tells.
 fn named(host: HostKind, layout: Layout, path: &Path) -> Source {
     let stem = file_name(path).strip_suffix(".jsonl");
-    let session = stem.filter(|_| host == HostKind::Cursor).map(str::to_owned);
-    Source { host, layout, agent: agent_of(host, stem.unwrap_or_default(), path), session }
+    let session = match host {
+        HostKind::Cursor => stem,
+        HostKind::Antigravity => conversation(path).map(file_name),
+        HostKind::ClaudeCode
+        | HostKind::Codex
+        | HostKind::GeminiCli
+        | HostKind::OpenCode
+        | HostKind::CopilotCli
+        | HostKind::Pi
+        | HostKind::QwenCode => None,
+    };
+    let agent = agent_of(host, stem.unwrap_or_default(), path);
+    Source { host, layout, agent, session: session.map(str::to_owned) }
+}
+
+/// Returns the folder of an Antigravity conversation, which is named after it.
+pub(super) fn conversation(path: &Path) -> Option<&Path> {
+    let mut folders = path.ancestors().skip(1);
+    folders.find(|folder| file_name(folder) == ".system_generated")?.parent()
 }
 
 fn agent_of(host: HostKind, stem: &str, path: &Path) -> Option<String> {
@@ -184,7 +209,8 @@ fn agent_of(host: HostKind, stem: &str, path: &Path) -> Option<String> {
         | HostKind::OpenCode
         | HostKind::CopilotCli
         | HostKind::Pi
-        | HostKind::QwenCode => None,
+        | HostKind::QwenCode
+        | HostKind::Antigravity => None,
     }
 }
 
@@ -219,6 +245,7 @@ mod tests {
             (r#"{"type":"session","version":3,"id":"a","timestamp":"t","cwd":"/p"}"#, Pi),
             (r#"{"uuid":"a","type":"user","message":{"role":"user","parts":[]}}"#, QwenCode),
             (r#"{"role":"user","message":{"content":[{"type":"text","text":"a"}]}}"#, Cursor),
+            (r#"{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT"}"#, Antigravity),
         ];
         for (head, host) in lines {
             check("/tmp/copy.jsonl", head, Some((host, Layout::Lines)));
@@ -256,6 +283,10 @@ mod tests {
             }),
             ("/h/.cursor/projects/p/agent-transcripts/u.jsonl", Some((Cursor, Layout::Lines))),
             ("/h/.cursor/projects/p/mcps/x.jsonl", None),
+            ("/h/.gemini/antigravity/brain/c/.system_generated/logs/transcript.jsonl", {
+                Some((Antigravity, Layout::Lines))
+            }),
+            ("/h/.gemini/antigravity/brain/c/task.md", None),
             ("/h/notes.md", None),
             ("/h/t.jsonl", None),
         ] {
@@ -270,6 +301,9 @@ mod tests {
         let cursor = Path::new("/h/.cursor/projects/p/agent-transcripts/u/subagents/v.jsonl");
         let source = recognise(cursor, b"").unwrap();
         assert_eq!((source.agent.as_deref(), source.session.as_deref()), (Some("v"), Some("v")));
+        let antigravity =
+            Path::new("/h/.gemini/antigravity-cli/brain/c/.system_generated/logs/transcript.jsonl");
+        assert_eq!(recognise(antigravity, b"").unwrap().session.as_deref(), Some("c"));
         let error = recognise(Path::new("/h/x.txt"), b"hello").unwrap_err().to_string();
         assert!(error.starts_with("/h/x.txt is no transcript of Claude Code"), "{error}");
     }
