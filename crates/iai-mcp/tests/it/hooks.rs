@@ -351,8 +351,8 @@ fn cursor_is_heard_whether_or_not_it_names_the_transcript() {
     assert_eq!(of(turns[0], "ts"), "2026-09-03T18:21:00Z");
     assert_eq!(of(turns[1], "role"), "assistant");
     let agent = sandbox.json(&["--json", "transcript", "a-2"])["turns"][0].clone();
-    assert_eq!((of(&agent, "role"), &agent["provenance"]["subagent"]), {
-        ("assistant".to_owned(), &json!(true))
+    assert_eq!((of(&agent, "role"), agent["provenance"]["subagent"] == true), {
+        ("assistant".to_owned(), true)
     });
     let imported = sandbox.json(&["--json", "import", "--host", "cursor"]);
     assert_eq!((&imported["stored"], &imported["known"]), (&json!(0), &json!(3)), "{imported}");
