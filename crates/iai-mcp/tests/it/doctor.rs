@@ -120,8 +120,8 @@ fn an_untrusted_memory_is_pinned_only_by_somebody_who_says_so() {
 
 #[test]
 fn a_busy_daemon_is_looked_at_and_never_disturbed() {
-    const CLIENTS: usize = 4;
-    const CAPTURES: usize = 40;
+    const CLIENTS: usize = 3;
+    const CAPTURES: usize = 12;
     let sandbox = Sandbox::new();
     let daemon = sandbox.daemon();
     let socket = sandbox.socket();
