@@ -182,7 +182,7 @@ fn a_check_beside_a_writer_sees_one_moment() {
     let reader = store.reader().unwrap();
     std::thread::scope(|scope| {
         let writing = scope.spawn(move || {
-            for index in 1..400 {
+            for index in 1..120 {
                 insert(&mut store, index, "more words").unwrap();
                 seal(&mut store);
             }
