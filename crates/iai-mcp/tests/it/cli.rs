@@ -104,6 +104,14 @@ fn with_no_daemon_the_exit_code_says_so() {
     assert_eq!(status.status.code(), Some(4));
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!((&status["state"], &status["pending"]), (&json!("down"), &json!(0)));
+    let transcript = sandbox.transcript("t", &["one", "two"]);
+    sandbox.run(&["capture-transcript", "--no-spawn", transcript.to_str().unwrap()]);
+    let status: Value = serde_json::from_slice(&sandbox.run(&["--json", "status"]).stdout).unwrap();
+    let counts = ["captured", "stored", "pending", "failed"].map(|name| status[name].clone());
+    assert_eq!(counts, [json!(2), Value::Null, json!(2), json!(0)], "{status}");
+    assert!(status["oldest_pending_at"].is_string(), "{status}");
+    let told = stdout(&sandbox.run(&["status"]));
+    assert!(told.contains("2 pending · 0 set aside\noldest    waits for "), "{told}");
 }
 
 #[test]

@@ -117,3 +117,43 @@ fn an_untrusted_memory_is_pinned_only_by_somebody_who_says_so() {
     assert_eq!(sandbox.json(&["--json", "pin"])["count"], 0);
     assert_eq!(sandbox.json(&["--json", "pin", id, "--yes"])["pinned"], true);
 }
+
+#[test]
+fn a_busy_daemon_is_looked_at_and_never_disturbed() {
+    const CLIENTS: usize = 3;
+    const CAPTURES: usize = 12;
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    let socket = sandbox.socket();
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let socket = &socket;
+            scope.spawn(move || {
+                let mut line = Line::open(socket).unwrap();
+                for n in 0..CAPTURES {
+                    let text = format!("note {n} of client {client}");
+                    let kept = line.call(
+                        "memory_capture",
+                        json!({
+                            "text": text, "session_id": format!("s{client}"),
+                        }),
+                    );
+                    assert!(kept["error"].is_null() && kept["result"].is_object(), "{kept}");
+                    let found = line.call("memory_recall", json!({"cue": text}));
+                    assert!(found["result"]["hits"].is_array(), "{found}");
+                }
+            });
+        }
+        for arguments in [&[][..], &["--apply"], &[]] {
+            let report = sandbox.doctor(arguments);
+            let checks = report["checks"].as_array().unwrap();
+            let broken: Vec<_> = checks.iter().filter(|row| row["verdict"] == "fail").collect();
+            assert_eq!(broken, Vec::<&Value>::new());
+        }
+    });
+    assert!(daemon.is_running());
+    let status = sandbox.status().unwrap();
+    assert_eq!(status["pid"], daemon.pid());
+    assert_eq!(status["stored"], CLIENTS * CAPTURES);
+    assert!(sandbox.run(&["verify", "--full"]).status.success());
+}

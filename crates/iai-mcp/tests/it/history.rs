@@ -213,3 +213,49 @@ fn nothing_is_imported_while_the_config_file_cannot_be_read() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("until that file is mended"), "{}", stderr(&output));
 }
+
+#[test]
+fn history_that_does_not_say_its_folder_is_not_given_ours() {
+    let sandbox = Sandbox::new();
+    let chats = sandbox.path(".gemini/tmp/ab12/chats");
+    fs::create_dir_all(&chats).unwrap();
+    let said = json!({
+        "sessionId": "g-1", "projectHash": "ab12",
+        "messages": [{"id": "m", "type": "user", "timestamp": "2026-05-01T10:00:00Z",
+                      "content": "where do terns nest?"}],
+    });
+    fs::write(chats.join("session-1.json"), said.to_string()).unwrap();
+    let _daemon = sandbox.daemon();
+    let project = || {
+        sandbox.json(&["--json", "import"]);
+        let told = sandbox.json(&["--json", "transcript", "g-1"]);
+        told["turns"][0]["project"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(PathBuf::from(project()), sandbox.path(".gemini/tmp/ab12"));
+    let root = sandbox.path(".gemini/tmp/ab12/.project_root");
+    fs::write(root, "/home/dev/terns").unwrap();
+    fs::write(chats.join("session-2.json"), said.to_string().replace("g-1", "g-2")).unwrap();
+    let imported = sandbox.json(&["--json", "import"]);
+    assert_eq!(imported["files"], 2, "{imported}");
+}
+
+#[test]
+fn a_file_of_no_host_in_a_folder_says_so() {
+    let sandbox = Sandbox::new();
+    let folder = write_sessions(&sandbox, 1, 2);
+    fs::write(folder.join("strange.jsonl"), "{\"stream\":1,\"sequence\":2}\n").unwrap();
+    fs::write(folder.join("notes.md"), "# nothing\n").unwrap();
+    let _daemon = sandbox.daemon();
+    // Its place says that it is a transcript, so a copy is looked at elsewhere.
+    let elsewhere = sandbox.path("copies");
+    fs::rename(folder, &elsewhere).unwrap();
+    let told = sandbox.run(&["import", elsewhere.to_str().unwrap()]);
+    assert!(told.status.success());
+    let told = stdout(&told);
+    assert!(told.contains("2 stored") && told.contains("strange.jsonl was passed over"), "{told}");
+    let half = elsewhere.join("s0.jsonl");
+    let whole = fs::read_to_string(&half).unwrap();
+    fs::write(&half, format!("{whole}{}", &whole[..40])).unwrap();
+    let proof = sandbox.run(&["verify", "--transcripts", half.to_str().unwrap()]);
+    assert!(proof.status.success(), "{}", stdout(&proof));
+}

@@ -229,14 +229,16 @@ fn history(settings: &Settings, arguments: &SetupArguments) -> Outlook<Vec<Sourc
     }
 }
 
-/// Finds the transcripts of the wanted hosts, or of all; Cursor keeps none that can be read.
+/// Finds the transcripts of the wanted hosts, or of all.
 fn sources(user_home: Option<&Path>, targets: &[Target]) -> anyhow::Result<Vec<Source>> {
-    let find = |host| find_sources(user_home, &Selection { paths: &[], host });
+    let find = |host| Ok(find_sources(user_home, &Selection { paths: &[], host })?.found);
     if targets.is_empty() || targets.contains(&Target::All) {
         return find(None);
     }
     let mut sources = Vec::new();
-    for (target, host) in [(Target::Claude, "claude-code"), (Target::Codex, "codex")] {
+    let names =
+        [(Target::Claude, "claude-code"), (Target::Codex, "codex"), (Target::Cursor, "cursor")];
+    for (target, host) in names {
         if targets.contains(&target) {
             sources.extend(find(Some(host))?);
         }
