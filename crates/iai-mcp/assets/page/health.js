@@ -47,7 +47,7 @@ function alive(told, overview) {
     ),
     card(
       "Memories",
-      number(daemon.stored),
+      number(overview?.memories ?? daemon.stored),
       [
         ["Sessions", overview ? number(overview.sessions) : null],
         ["Projects", overview ? number(overview.projects) : null],

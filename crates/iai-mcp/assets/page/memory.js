@@ -3,7 +3,17 @@
 import { ask } from "./ask.js";
 import { ago, moment } from "./dates.js";
 import { correct, forget, say } from "./dialogs.js";
-import { glimpse, h, isTaught, number, prose, shortProject, speaker, waiting } from "./elements.js";
+import {
+  glimpse,
+  h,
+  inline,
+  isTaught,
+  number,
+  prose,
+  shortProject,
+  speaker,
+  waiting,
+} from "./elements.js";
 
 export const title = "Memory";
 
@@ -89,7 +99,7 @@ export async function show(view, { path, signal, go, acts }) {
               "p.muted",
               {},
               `The first ${number(memory.excerpt.end)} of ${number(memory.excerpt.total)} characters. `,
-              "`iai-mcp show` has them all.",
+              inline("`iai-mcp show` has them all."),
             )
           : null,
         section(told.previous || told.next ? "Before and after" : "Said alone", [
