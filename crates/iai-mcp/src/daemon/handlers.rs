@@ -15,7 +15,7 @@ pub(super) use forgetting::{forget_ask, progress};
 
 use iai_memory::{
     CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, ShelfFilter,
-    Tier, Timing,
+    StoreError, Tier, Timing,
 };
 use iai_wire::code;
 use jiff::Timestamp;
@@ -53,9 +53,10 @@ impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
         let code = match &error {
             MemoryError::BadParameter { .. } => code::BAD_PARAMS,
-            MemoryError::UnknownMemory { .. } | MemoryError::ReadOnly | MemoryError::Embed(_) => {
-                code::FAILED
-            }
+            MemoryError::Store(StoreError::Refused { .. }) => code::BAD_PARAMS,
+            MemoryError::UnknownMemory { .. } | MemoryError::Embed(_) => code::FAILED,
+            // Only a client that found no daemon opens the store for reading alone.
+            MemoryError::ReadOnly => code::UNREACHABLE,
             MemoryError::Store(_) | MemoryError::WriterBroken => code::STORE,
         };
         Self::new(code, error.to_string())
