@@ -215,7 +215,13 @@ fn store(settings: &Settings) -> Check {
             problems.join("; "),
             "stop the daemon, keep a copy of the folder, restore from a backup",
         ),
-        Err(error) => Check::fail(NAME, error.to_string(), "the message says what to do"),
+        Err(error) => {
+            let told = error.to_string();
+            // Every such error says first what is wrong, then what to do.
+            let (found, next) =
+                told.split_once("; ").unwrap_or((&told, "see `iai-mcp daemon logs`"));
+            Check::fail(NAME, found, next)
+        }
     }
 }
 
@@ -244,7 +250,7 @@ fn set_aside(status: &Result<Value, CallError>) -> Check {
             format!("{n} lines could not be understood"),
             "they are kept in the store; nothing else is affected",
         ),
-        Err(_) => Check::pass(NAME, "known only while the daemon runs"),
+        Err(_) => Check::unknown(NAME),
     }
 }
 
