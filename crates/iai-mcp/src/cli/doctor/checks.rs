@@ -271,14 +271,14 @@ fn hosts(settings: &Settings) -> Check {
         (_, "", "") => Check::pass(NAME, format!("{whole}: wired")),
         ("", "", _) => Check::warn(NAME, format!("{none}: not wired; nothing is captured"), NEXT),
         (_, "", _) => Check::pass(NAME, format!("{whole}: wired; {none}: not")),
-        (..) => Check::warn(NAME, format!("{part}: wired only in part"), NEXT),
+        (..) => Check::warn(NAME, format!("{part}: wired only in part, or elsewhere"), NEXT),
     }
 }
 
 fn model(status: &Result<Value, CallError>) -> Check {
     const NAME: &str = "sentence model";
     let Ok(status) = status else {
-        return Check::pass(NAME, "known only while the daemon runs");
+        return Check::unknown(NAME);
     };
     let model = status.at("model");
     let name = model.at("name").as_str().unwrap_or("-");
