@@ -9,6 +9,7 @@ import {
   inline,
   isTaught,
   number,
+  path,
   prose,
   shortProject,
   speaker,
@@ -222,7 +223,7 @@ function origin(memory, topic) {
     ["Topic", topic?.label ? h("a", { href: `#/map?topic=${topic.number}` }, topic.label) : null],
     ["Host", isTaught(memory.session_id) ? null : memory.host],
     ["Session", sessionOf(memory)],
-    ["Folder", memory.cwd ? h("code", {}, memory.cwd) : null],
+    ["Folder", memory.cwd ? path(memory.cwd) : null],
     ...provenance(memory.provenance ?? {}),
     ["Kind", isTaught(memory.session_id) ? null : (TIERS[memory.tier] ?? memory.tier)],
     ["Captured", h("time", { datetime: memory.captured_at }, moment(memory.captured_at))],
@@ -258,7 +259,7 @@ function provenance({ corrects, supersedes, taught, files, ...rest }) {
   if (taught) {
     rows.unshift(
       ["Taught from", [taught.name, taught.part].filter(Boolean).join(" ")],
-      ["File", taught.file ? h("code", {}, taught.file) : "handed over on the page"],
+      ["File", taught.file ? path(taught.file) : "handed over on the page"],
       ["Set", taught.set ? h("a", { href: "#/teach" }, taught.set) : null],
     );
   }

@@ -174,8 +174,12 @@ fn store_edit(
             Some((at..at, format!("\n{line}")))
         }
         Some(other) => {
-            let (start, has_others) = (other.span()?.start + 1, 0 < other.as_inline_table()?.len());
-            Some((start..start, if has_others { format!(" {line},") } else { format!(" {line} ") }))
+            let after_brace = other.span()?.start + 1;
+            let written = match other.as_inline_table()?.is_empty() {
+                true => format!(" {line} "),
+                false => format!(" {line},"),
+            };
+            Some((after_brace..after_brace, written))
         }
     }
 }
