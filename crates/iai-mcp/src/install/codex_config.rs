@@ -342,7 +342,8 @@ mod tests {
         check(
             "[mcp_servers]\niai-mcp = { command = \"node\" }\n",
             &format!(
-                "[mcp_servers]\niai-mcp = {{ command = \"/b/iai-mcp\", args = [\"mcp\"], {named} }}\n"
+                "[mcp_servers]\n\
+                 iai-mcp = {{ command = \"/b/iai-mcp\", args = [\"mcp\"], {named} }}\n"
             ),
         );
     }
