@@ -115,6 +115,12 @@ enum Secrets {
 pub(crate) enum SettingsError {
     #[error("HOME is not set, so there is no place for the memory; set HOME or IAI_MCP_STORE")]
     HomeUnset,
+    #[error(
+        "HOME is {}, and there is no such folder; make it, or set HOME or IAI_MCP_STORE to one \
+         that is there",
+        .0.display()
+    )]
+    HomeMissing(PathBuf),
     #[error("{name} is `{value}`, which is not an absolute path; give one that begins with /")]
     NotAbsolute { name: &'static str, value: String },
     #[error("{name} is `{value}`, which is not a whole number of seconds; 0 means never")]
@@ -125,10 +131,22 @@ impl Settings {
     /// Reads the environment.
     #[expect(clippy::disallowed_methods, reason = "this is the one reader of the environment")]
     pub(crate) fn from_environment() -> Result<Self, SettingsError> {
-        Self::from_lookup(|name| {
+        let settings = Self::from_lookup(|name| {
             let value = std::env::var_os(name)?;
             (!value.is_empty()).then(|| value.to_string_lossy().into_owned())
-        })
+        })?;
+        settings.check_home()?;
+        Ok(settings)
+    }
+
+    /// A home that is not there is a mistake, or a disk that is not mounted yet: a memory begun in
+    /// its place would be hidden as soon as it is.
+    fn check_home(&self) -> Result<(), SettingsError> {
+        let missing = self
+            .user_home
+            .as_ref()
+            .filter(|home| self.home.root().parent() == Some(home.as_path()) && !home.is_dir());
+        missing.map_or(Ok(()), |home| Err(SettingsError::HomeMissing(home.clone())))
     }
 
     /// Returns what the config file says about secrets by now: a daemon runs for days, and hooks

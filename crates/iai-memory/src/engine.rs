@@ -45,7 +45,7 @@ pub struct Overview {
     pub links: u64,
     /// How many events.
     pub events: u64,
-    /// How many sessions.
+    /// How many sessions somebody spoke in.
     pub sessions: u64,
     /// How many projects.
     pub projects: u64,
@@ -91,13 +91,14 @@ impl MemoryEngine {
 
     /// Counts what there is.
     pub fn overview(&self) -> Result<Overview> {
+        let sessions = self.n_sessions()?;
         self.read(|reader| {
             let counts = reader.counts()?;
             Ok(Overview {
                 memories: counts.memories,
                 links: counts.links,
                 events: counts.events,
-                sessions: counts.sessions,
+                sessions,
                 projects: counts.projects,
                 set_aside: counts.set_aside,
                 last_captured_at: reader.last_stored_at()?.map(|at| at.to_string()),

@@ -25,6 +25,8 @@ use crate::trust::distrust;
 
 /// The host name of what an assistant captured by a tool call.
 pub(crate) const TOOL_HOST: &str = "mcp";
+/// The host name of what a user wrote on the page.
+pub(crate) const PAGE_HOST: &str = "page";
 
 /// A spool line that cannot become a memory.
 #[derive(Debug, Clone)]

@@ -17,7 +17,7 @@ pub(crate) use sentences::sentences;
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
-use crate::ingest::TOOL_HOST;
+use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::{Advance, Due, Effects, Shift, Step};
 use rules::Speaker;
 
@@ -55,7 +55,8 @@ pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
         found.push(NewRemark { kind, start_byte: range.start, end_byte: range.end, words });
     }
     found.truncate(REMARKS_MAX);
-    if let (true, Some(first)) = (found.is_empty() && memory.host == TOOL_HOST, ranges.first()) {
+    let is_by_hand = [TOOL_HOST, PAGE_HOST].contains(&memory.host.as_str());
+    if let (true, Some(first)) = (found.is_empty() && is_by_hand, ranges.first()) {
         let end_byte = ranges.last().map_or(first.end, |last| last.end);
         let (kind, words) = (RemarkKind::Kept, words_hash(&memory.text));
         found.push(NewRemark { kind, start_byte: first.start, end_byte, words });

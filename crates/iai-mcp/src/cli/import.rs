@@ -12,7 +12,7 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::output::Output;
+use super::output::{Output, counted};
 use crate::client::Client;
 use crate::exit::Exit;
 use crate::host::HostKind;
@@ -60,10 +60,7 @@ pub(super) fn import(
         "unknown": unknown,
     });
     output.show(&told, |_| {
-        let mut lines = vec![format!(
-            "{} files · {} turns found · {} stored · {} already known · {} set aside",
-            tally.n_files, tally.n_found, tally.n_stored, tally.n_known, tally.n_problems
-        )];
+        let mut lines = vec![sum(&tally)];
         if 0 < tally.n_notes {
             let n = tally.n_notes;
             lines.push(format!("{n} of them are notes of another program: `iai-mcp teach list`"));
@@ -85,6 +82,22 @@ fn of_no_host(unknown: &[PathBuf]) -> Option<String> {
             format!("{n} files such as {first} were passed over: no host we know has written them")
         }
     })
+}
+
+/// What became of every turn, in one line whose parts add up to what was found.
+fn sum(tally: &Tally) -> String {
+    let forgotten = match tally.n_forgotten {
+        0 => String::new(),
+        n => format!(" · {n} forgotten on purpose, not stored again"),
+    };
+    format!(
+        "{} · {} found · {} stored · {} already known{forgotten} · {} set aside",
+        counted(usize::try_from(tally.n_files).unwrap_or(usize::MAX), "file"),
+        counted(usize::try_from(tally.n_found).unwrap_or(usize::MAX), "turn"),
+        tally.n_stored,
+        tally.n_known,
+        tally.n_problems
+    )
 }
 
 pub(super) fn verify(
@@ -181,7 +194,7 @@ fn progress(tally: &Tally, n_files: usize, elapsed: Duration) -> String {
 
 pub(super) fn parse_time(text: &str) -> Result<Timestamp, String> {
     let date = || {
-        let date: jiff::civil::Date = text.parse().ok()?;
+        let date: jiff::civil::DateTime = text.parse().ok()?;
         Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
     };
     text.parse()

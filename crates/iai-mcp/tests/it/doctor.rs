@@ -44,7 +44,24 @@ fn without_a_daemon_nothing_is_tried_and_nothing_is_started() {
     let sandbox = Sandbox::new();
     let report = sandbox.doctor(&[]);
     assert_eq!(row(&report, "canary").0, "warn");
+    for name in ["set aside", "sentence model", "last capture", "memory use"] {
+        assert_eq!(row(&report, name).0, "skip", "nobody looked at {name}");
+    }
     assert!(sandbox.status().is_none());
+}
+
+#[test]
+fn every_failed_row_says_what_to_do() {
+    let sandbox = Sandbox::new();
+    drop(sandbox.daemon());
+    fs::remove_file(sandbox.root().join(".crypto.key")).unwrap();
+    let report = sandbox.doctor(&[]);
+    let failed = report["checks"].as_array().unwrap().iter().filter(|row| row["verdict"] == "fail");
+    let told: Vec<&str> = failed.map(|row| row["next"].as_str().unwrap()).collect();
+    assert_eq!(told.len(), 2, "{report}");
+    assert!(told[0].starts_with("restore the key") && told[1].starts_with("put back"), "{told:?}");
+    let status = sandbox.json(&["crypto", "status"]);
+    assert!(status["hint"].as_str().unwrap().contains("put .crypto.key back"), "{status}");
 }
 
 #[test]

@@ -57,6 +57,19 @@ fn all_history_is_taken_in_once_and_proved() {
 }
 
 #[test]
+fn the_sum_of_an_import_counts_what_was_forgotten() {
+    let sandbox = Sandbox::new();
+    write_sessions(&sandbox, 1, 10);
+    let _daemon = sandbox.daemon();
+    let first = stdout(&sandbox.run(&["import"]));
+    let want = "1 file · 10 turns found · 10 stored · 0 already known · 0 set aside";
+    assert_eq!(first.trim(), want);
+    assert!(sandbox.run(&["forget", "--match", "turn 3", "--yes"]).status.success());
+    let again = stdout(&sandbox.run(&["import"]));
+    assert!(again.contains("10 turns found · 0 stored · 9 already known · 1 forgotten"), "{again}");
+}
+
+#[test]
 fn hooks_and_import_agree_on_what_a_turn_is() {
     let sandbox = Sandbox::new();
     let folder = write_sessions(&sandbox, 1, 10);

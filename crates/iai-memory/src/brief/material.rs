@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::BriefAsk;
 use super::remarked::{Fresh, decided, kept, preferences};
 use crate::error::Result;
-use crate::ingest::TOOL_HOST;
+use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
 use crate::remarks::open::{OpenThread, Why, open_threads};
 use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
@@ -20,7 +20,7 @@ use crate::taught;
 use crate::trust::distrust;
 
 /// What these hosts store is kept on purpose, made here or taught; it is no turn of a conversation.
-const NO_CONVERSATION: &[&str] = &[TOOL_HOST, OWN_HOST, TAUGHT_HOST];
+const NO_CONVERSATION: &[&str] = &[TOOL_HOST, PAGE_HOST, OWN_HOST, TAUGHT_HOST];
 /// Sessions that are looked at for what was left open.
 const SESSIONS_MAX: usize = 4;
 /// Turns that are read at either end of a session.

@@ -19,9 +19,8 @@ const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 pub(super) fn all(client: &Client, status: &Result<Value, CallError>) -> Vec<Check> {
     let Ok(status) = status else {
-        let unknown = |name| Check::pass(name, "known only while the daemon runs");
         return ["last capture", "last drain", "last round", "restarts", "memory use"]
-            .map(unknown)
+            .map(Check::unknown)
             .into();
     };
     let now = clock::now();
