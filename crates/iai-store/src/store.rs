@@ -246,6 +246,12 @@ impl Store {
         pages.map_err(|e| self.failed("reading every page", e))
     }
 
+    /// Returns how many rows were written, changed or deleted since the store was opened.
+    #[cfg(any(test, feature = "raw-pages"))]
+    pub fn n_rows_changed(&self) -> u64 {
+        self.reader.connection.total_changes()
+    }
+
     fn in_transaction(
         &mut self,
         doing: &'static str,
