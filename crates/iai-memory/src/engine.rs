@@ -15,7 +15,7 @@ use crate::forgetting::ForgetRoom;
 use crate::index::IndexRoom;
 use crate::ingest::SharingRoom;
 use crate::meaning::MeaningRoom;
-use crate::organise::OrganiseRoom;
+use crate::organise::{OWN_HOST, OrganiseRoom};
 use crate::recall::ToldRoom;
 use crate::relate::TogetherRoom;
 use crate::uses::UseRoom;
@@ -46,6 +46,8 @@ pub struct MemoryEngine {
 pub struct Overview {
     /// How many memories there are.
     pub memories: u64,
+    /// How many of them this program made itself: summaries and reflections.
+    pub generated: u64,
     /// How many links.
     pub links: u64,
     /// How many events.
@@ -58,6 +60,13 @@ pub struct Overview {
     pub set_aside: u64,
     /// When the latest turn was stored.
     pub last_captured_at: Option<String>,
+}
+
+impl Overview {
+    /// Returns how many memories came in from somebody.
+    pub fn said(&self) -> u64 {
+        self.memories.saturating_sub(self.generated)
+    }
 }
 
 impl MemoryEngine {
@@ -102,6 +111,7 @@ impl MemoryEngine {
             let counts = reader.counts()?;
             Ok(Overview {
                 memories: counts.memories,
+                generated: reader.n_of_host(OWN_HOST)?,
                 links: counts.links,
                 events: counts.events,
                 sessions: counts.sessions,

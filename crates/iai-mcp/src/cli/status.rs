@@ -22,12 +22,15 @@ pub(super) fn run(
         }
         Err(error) if error.is_down() => {
             let overview = client.call("store_overview", &json!({})).ok();
+            let count = |overview: &Value, of| overview.at(of).as_u64().unwrap_or(0);
+            let stored = overview
+                .map(|all| count(&all, "memories").saturating_sub(count(&all, "generated")));
             let status = json!({
                 "ok": false,
                 "state": "down",
                 "version": env!("CARGO_PKG_VERSION"),
                 "store": settings.home.root(),
-                "stored": overview.as_ref().map(|overview| overview.at("memories")),
+                "stored": stored,
                 "pending": crate::capture::n_waiting(&settings.home),
             });
             output.show(&status, |status| describe_down(status, settings));

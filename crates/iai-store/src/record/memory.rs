@@ -224,6 +224,8 @@ pub struct Filter {
     pub session: Option<String>,
     /// Exactly this language.
     pub language: Option<String>,
+    /// From any program but this one.
+    pub except_host: Option<String>,
 }
 
 pub(crate) fn content_hash(text: &str) -> [u8; 32] {
