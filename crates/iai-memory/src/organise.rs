@@ -262,7 +262,7 @@ impl MemoryEngine {
                 match step.advance(self, &shift)? {
                     Advance::Nothing => break,
                     Advance::MadeWay => {
-                        shift.is_overdue.set(!self.organise.make_way(shift.patience))
+                        shift.is_overdue.set(!self.organise.make_way(shift.patience));
                     }
                     Advance::Did(effects) => {
                         let sum = done.entry(step.name()).or_default();

@@ -210,7 +210,7 @@ const USER_DECIDED: &str = "\
      давайте использовать|переходим на|on va utiliser|nous allons utiliser|utilisons|\
      vamos a usar|vamos con|usaremos|going with|go with|nehmen wir|берём|usemos";
 
-/// How a sentence ends that says what holds now: "ClickHouse from here on."
+/// How a sentence ends that says what holds now: "Postgres from here on."
 const FROM_NOW_ON: &str = "\
      from here on|from now on|from today on|from today|as of today|ab jetzt|ab heute|ab sofort|\
      с сегодняшнего дня|à partir d'aujourd'hui|a partir de hoy";
