@@ -1,5 +1,5 @@
-//! How long a made-up store takes to be consolidated end to end, what it grows by, and what somebody
-//! who asks all the while waits for: by words, and by vectors of a fake model.
+//! How long a made-up store takes to be consolidated end to end, what it grows by, and how long
+//! somebody who asks all the while waits: by words, and by vectors of a fake model.
 //!
 //! `cargo run --release -p iai-memory --example consolidate -- 50000`
 #![expect(

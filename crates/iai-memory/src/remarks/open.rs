@@ -146,7 +146,8 @@ const WISHING: &str = "\
 const FAREWELLS: &str = "\
      thanks|thank you|thx|perfect|bye|good night|great work|well done|that's all|that is all|\
      looks good|lgtm|stop here|that's it for|done for today|enough for today|call it a day|\
-     schluss für heute|на сегодня всё|на сегодня все|pour aujourd'hui|por hoy|never mind|nevermind|danke|tschüss|спасибо|пока|merci|au revoir|gracias|\
+     schluss für heute|на сегодня всё|на сегодня все|pour aujourd'hui|por hoy|\
+     never mind|nevermind|danke|tschüss|спасибо|пока|merci|au revoir|gracias|\
      adiós";
 
 /// How a question begins that leaves the user a choice.

@@ -109,7 +109,8 @@ const REMEMBER: &str = "\
 /// Openings that say by themselves that something is wished for good.
 const WISHES: &str = "\
      i prefer|i always want|i never want|i want you to always|i want you to never|\
-     answer briefly|answer short|answer in short|keep answers|keep your answers|be brief|be concise|\
+     answer briefly|answer short|answer in short|keep answers|keep your answers|\
+     be brief|be concise|\
      i like it when|i don't like it when|i hate it when|my preference is|from now on|\
      going forward|don't ever|do not ever|remember that|our convention is|\
      the convention here is|the rule here is|as a rule|ich bevorzuge|mir ist lieber|ab jetzt|\
@@ -205,7 +206,8 @@ const USER_DECIDED: &str = "\
      let's use|let's go with|let us use|let us go with|let's stick with|let's switch to|\
      we'll use|we will use|i decided|i've decided|i have decided|i'm going with|i'll go with|\
      we're moving to|we are moving to|we're dropping|we are dropping|we drop|we no longer use|\
-     we don't use … any more|we don't use … anymore|i changed my mind|i've changed my mind|lass uns … nehmen|lass uns … verwenden|lass uns … nutzen|\
+     we don't use … any more|we don't use … anymore|i changed my mind|\
+     i've changed my mind|lass uns … nehmen|lass uns … verwenden|lass uns … nutzen|\
      wir nehmen|ich habe mich … entschieden|будем использовать|давай использовать|\
      давайте использовать|переходим на|on va utiliser|nous allons utiliser|utilisons|\
      vamos a usar|vamos con|usaremos|going with|go with|nehmen wir|берём|usemos";
@@ -216,7 +218,9 @@ const FROM_NOW_ON: &str = "\
      с сегодняшнего дня|à partir d'aujourd'hui|a partir de hoy";
 
 /// What stands before a colon and a decision.
-const LABELS: &str = "decision|final decision|change of plan|change of plans|new plan|planänderung|entscheidung|решение|décision|decisión";
+const LABELS: &str = "\
+     decision|final decision|change of plan|change of plans|new plan|planänderung|entscheidung|\
+     решение|décision|decisión";
 
 /// Without what was said before, nobody knows what "that one" is.
 const POINTING: &str = "\

@@ -50,8 +50,8 @@ impl SharedIndex {
 
     /// Brings the index up to everything that is committed.
     pub fn follow(&self) {
-        // Beside a reader's lock nobody is half-way through a part: nothing behind is nothing to do,
-        // and nobody who asks has to wait for that.
+        // Beside a reader's lock nobody is half-way through a part: nothing behind is nothing to
+        // do, and nobody who asks has to wait for that.
         let nothing_to_do = || {
             let _beside_readers = self.state.read().unwrap_or_else(PoisonError::into_inner);
             self.behind().is_empty()
