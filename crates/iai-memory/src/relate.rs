@@ -25,8 +25,8 @@ use crate::error::{MemoryError, Result};
 use crate::ingest::{CaptureAsk, PAGE_HOST, TOOL_HOST, captured};
 
 pub(crate) use differences::{differ_in_a_fact, is_same_wording};
-pub(crate) use disputes::Disputes;
-pub(crate) use together::TogetherRoom;
+pub(crate) use disputes::{Disputes, Opposed, keep_opposed};
+pub(crate) use together::{TogetherRoom, link_used};
 
 /// How far one reinforcement moves a link's weight towards 1.
 const REINFORCE_STEP: f64 = 0.1;

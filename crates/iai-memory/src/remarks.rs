@@ -28,7 +28,7 @@ const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 2;
+const RULES: u64 = 3;
 
 /// Returns the remarks of a memory.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
@@ -102,7 +102,7 @@ fn search(
     let (mut last, mut n_bytes) = (after, 0);
     while found.len() < MEMORIES_PER_ADVANCE
         && n_bytes < BYTES_PER_ADVANCE
-        && !shift.must_make_way()
+        && shift.lets_by(found.len())
     {
         let Some((number, memory)) = reader.after(last, 1)?.into_iter().next() else { break };
         last = number;

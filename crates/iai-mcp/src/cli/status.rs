@@ -41,6 +41,9 @@ fn status_down(settings: &Settings, overview: Option<&Value>) -> Value {
     let n_turns = |files: &[crate::capture::WaitingFile]| -> u64 {
         files.iter().map(|file| file.n_turns).sum()
     };
+    // What this program made of memories was not captured.
+    let generated = count("generated").unwrap_or(0);
+    let stored = count("memories").map(|memories| memories.saturating_sub(generated));
     let pending = n_turns(&waiting);
     let failed = count("set_aside").unwrap_or(0) + n_turns(&given_up);
     let oldest = waiting.iter().filter_map(|file| file.written_at).min();
@@ -50,8 +53,8 @@ fn status_down(settings: &Settings, overview: Option<&Value>) -> Value {
         "state": "down",
         "version": env!("CARGO_PKG_VERSION"),
         "store": settings.home.root(),
-        "captured": count("memories").unwrap_or(0) + pending + failed,
-        "stored": count("memories"),
+        "captured": stored.unwrap_or(0) + pending + failed,
+        "stored": stored,
         "pending": pending,
         "failed": failed,
         "oldest_pending_at": oldest.map(|at| at.to_string()),

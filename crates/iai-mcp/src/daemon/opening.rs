@@ -141,7 +141,7 @@ fn keep_index(engine: &MemoryEngine) {
 
 fn show_counts(opened: &Opened, face: &Face) {
     match opened.engine.overview() {
-        Ok(overview) => face.show_store(overview.memories, overview.set_aside),
+        Ok(overview) => face.show_store(overview.said(), overview.set_aside),
         Err(error) => tracing::warn!(%error, "the store cannot be counted"),
     }
 }
