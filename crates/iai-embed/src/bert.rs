@@ -237,9 +237,7 @@ impl Bert {
         let Some(layer) = self.layers.get(layer) else { return Vec::new() };
         let n_panels = self.shape.n_hidden / self.shape.n_heads / LANES;
         let panels = head * n_panels..(head + 1) * n_panels;
-        let mut block = Vec::new();
-        let mut project =
-            |linear: &Linear| linear.apply(self.kernel, input, panels.clone(), &mut block);
+        let project = |linear: &Linear| linear.apply(self.kernel, input, panels.clone());
         let attention = Attention {
             kernel: self.kernel,
             query: project(&layer.query),
@@ -271,7 +269,7 @@ impl Bert {
                 Step::Down => &layer.down,
             };
             let panels = task * n_per_task..((task + 1) * n_per_task).min(n_panels);
-            linear.apply(bert.kernel, &input, panels, &mut Vec::new())
+            linear.apply(bert.kernel, &input, panels)
         };
         let values = joined(hands.map(n_panels.div_ceil(n_per_task), work)?);
         Ok(Matrix { values, n_rows })
@@ -289,7 +287,7 @@ impl Bert {
         let work = move |task: usize| {
             let Some(layer) = bert.layers.get(layer) else { return Whole::default() };
             let panels = task * n_per_task..((task + 1) * n_per_task).min(n_panels);
-            let mut values = layer.up.apply(bert.kernel, &input, panels, &mut Vec::new());
+            let mut values = layer.up.apply(bert.kernel, &input, panels);
             kernels::gelu(bert.kernel, &mut values);
             Matrix { values, n_rows }.whole(bert.kernel)
         };

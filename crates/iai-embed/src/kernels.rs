@@ -91,13 +91,8 @@ macro_rules! dispatched {
 }
 
 dispatched! {
-    /// `out += rows · weights`, panel after panel; `block` is working space.
-    linear => linear_of(
-        rows: &Whole,
-        weights: &WeightPanels<'_>,
-        block: &mut Vec<[[i16; 2]; LANES]>,
-        out: &mut [f32],
-    )
+    /// `out += rows · weights`, panel after panel.
+    linear => linear_of(rows: &Whole, weights: &WeightPanels<'_>, out: &mut [f32])
 }
 
 dispatched! {
@@ -361,7 +356,7 @@ mod tests {
         make_whole(kernel, &values, &mut rows);
         let weights = WeightPanels { n_inputs, quants: &quants, scales: &scales };
         let mut out = vec![0.5; n_rows * LANES];
-        linear(kernel, &rows, &weights, &mut Vec::new(), &mut out);
+        linear(kernel, &rows, &weights, &mut out);
         out
     }
 
@@ -421,7 +416,7 @@ mod tests {
                     scales: &[0.5; LANES],
                 };
                 let mut out = vec![0.0; 2 * LANES];
-                linear(kernel, &rows, &weights, &mut Vec::new(), &mut out);
+                linear(kernel, &rows, &weights, &mut out);
                 assert!(out[..LANES].iter().all(|value| value.is_finite()));
                 assert!(out[LANES..].iter().all(|value| !value.is_finite()));
             }

@@ -28,10 +28,9 @@ pub fn matrix_speed(n_rows: usize) -> f64 {
     let mut rows = Whole::of_rows(n_rows, n_rows * N_INPUTS);
     kernels::make_whole(kernel, &vec![0.5; n_rows * N_INPUTS], &mut rows);
     let mut out = vec![0.0; n_rows * N_OUTPUTS];
-    let mut block = Vec::new();
     let weights = WeightPanels { n_inputs: N_INPUTS, quants: &quants, scales: &scales };
     gigaflops(2 * n_rows * N_INPUTS * N_OUTPUTS, || {
-        kernels::linear(kernel, &rows, &weights, &mut block, &mut out);
+        kernels::linear(kernel, &rows, &weights, &mut out);
         black_box(&out);
     })
 }

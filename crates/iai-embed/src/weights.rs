@@ -206,18 +206,12 @@ impl Linear {
     /// Computes the whole output.
     pub(crate) fn all(&self, kernel: Kernel, input: &Matrix) -> Matrix {
         let panels = 0..self.bias.len() / LANES;
-        let values = self.apply(kernel, &input.whole(kernel), panels, &mut Vec::new());
+        let values = self.apply(kernel, &input.whole(kernel), panels);
         Matrix { values, n_rows: input.n_rows }
     }
 
     /// Computes some panels of the output.
-    pub(crate) fn apply(
-        &self,
-        kernel: Kernel,
-        input: &Whole,
-        panels: Range<usize>,
-        block: &mut Vec<[[i16; 2]; LANES]>,
-    ) -> Vec<f32> {
+    pub(crate) fn apply(&self, kernel: Kernel, input: &Whole, panels: Range<usize>) -> Vec<f32> {
         // The bias first, into room that nobody has cleared.
         let mut out = Vec::with_capacity(panels.len() * input.n_rows * LANES);
         let bias = self.bias.as_chunks::<LANES>().0.get(panels.clone()).unwrap_or_default();
@@ -225,7 +219,7 @@ impl Linear {
             out.extend(std::iter::repeat_n(*lanes, input.n_rows).flatten());
         }
         if let Some(weights) = self.panels(&panels) {
-            kernels::linear(kernel, input, &weights, block, &mut out);
+            kernels::linear(kernel, input, &weights, &mut out);
         }
         out
     }

@@ -83,16 +83,10 @@ fn rounded(value: f32) -> i16 {
 }
 
 #[inline(always)]
-pub(super) fn linear_of<A: Arithmetic>(
-    rows: &Whole,
-    weights: &WeightPanels<'_>,
-    block: &mut Vec<[[i16; 2]; LANES]>,
-    out: &mut [f32],
-) {
+pub(super) fn linear_of<A: Arithmetic>(rows: &Whole, weights: &WeightPanels<'_>, out: &mut [f32]) {
     let (n_rows, n_inputs) = (rows.n_rows.max(1), weights.n_inputs.max(1));
     let n_scales = n_inputs.div_ceil(GROUP) * LANES;
-    // Room is made once: a shorter block leaves the rest of it as it is.
-    block.resize(BLOCK_GROUPS * PAIRS, [[0; 2]; LANES]);
+    let mut block = [[[0; 2]; LANES]; BLOCK_GROUPS * PAIRS];
     // Block by block, and not panel by panel: what all panels need of a wide input stays in the
     // second-level cache.
     let values = rows.values.chunks(BLOCK_GROUPS * n_rows);
