@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use iai_store::{
-    Catalogue, CatalogueEntry, DenseHit, LexicalQuery, Limits, MemoryNumber, Question, Reader,
-    Role, Scope, Tier, contains_phrase,
+    Catalogue, CatalogueEntry, DenseFound, DenseHit, LexicalHit, LexicalQuery, Limits,
+    MemoryNumber, Question, Reader, Role, Scope, Tier, contains_phrase,
 };
 use jiff::Timestamp;
 
@@ -29,6 +29,8 @@ const WORDS_ASKED_MAX: usize = 48;
 const SCENE_REACH: usize = 8;
 /// Sign codes estimated again, and vectors compared exactly.
 const LIMITS: Limits = Limits { n_scan: 640, n_estimate: LANE_MAX };
+/// With fewer memories a lane has answered before a thread has begun.
+const MEMORIES_WORTH_A_THREAD: usize = 5_000;
 /// Quoted words may stand together in any of these.
 const PHRASE_CANDIDATES_MAX: usize = 200;
 
@@ -211,10 +213,9 @@ impl Lanes<'_> {
         };
         let (mut numbers, mut near) = (phrased.clone(), Vec::new());
         if !self.is_wording {
-            let hits = self.question.search(self.scope, LANE_MAX);
+            let (hits, found) = self.best_of_each()?;
             numbers.extend(hits.iter().map(|hit| hit.number));
-            if let Some(meaning) = self.meaning {
-                let found = meaning.nearest(self.scope.admits(self.catalogue), LIMITS)?;
+            if let Some((meaning, found)) = self.meaning.zip(found) {
                 numbers.extend(found.hits.iter().map(|hit| hit.number));
                 near = found.hits;
                 let deviation = without_noise_of_signs(found.deviation, meaning.n_dimensions());
@@ -232,6 +233,26 @@ impl Lanes<'_> {
         self.add_cosines(&near, &mut evidence)?;
         keep_promising(&mut evidence, &scale);
         Ok((evidence, scale))
+    }
+
+    /// Asks each lane for its best, both at once where that is worth a thread.
+    fn best_of_each(&self) -> Result<(Vec<LexicalHit>, Option<DenseFound>)> {
+        let (question, scope) = (&self.question, self.scope);
+        let Some(meaning) = self.meaning else {
+            return Ok((question.search(scope, LANE_MAX), None));
+        };
+        let nearest = || meaning.nearest(scope.admits(self.catalogue), LIMITS);
+        if self.catalogue.len() < MEMORIES_WORTH_A_THREAD {
+            return Ok((question.search(scope, LANE_MAX), Some(nearest()?)));
+        }
+        std::thread::scope(|threads| {
+            let words = threads.spawn(|| question.search(scope, LANE_MAX));
+            let found = nearest();
+            match words.join() {
+                Ok(hits) => Ok((hits, Some(found?))),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
     }
 
     /// Adds what took the place of something found, however little of the cue it has itself.
