@@ -66,7 +66,8 @@ impl PostgresRemote {
     /// Returns how much room the tables take, with their indexes, those of other vaults too.
     pub(super) fn kept_bytes(&mut self) -> Result<Option<u64>, RemoteError> {
         const SIZE: &str = "
-            select pg_total_relation_size('iai_sync.entry') + pg_total_relation_size('iai_sync.head')";
+            select pg_total_relation_size('iai_sync.entry')
+                + pg_total_relation_size('iai_sync.head')";
         let rows = self.rows(async |client| client.query_typed(SIZE, &[]).await)?;
         let Some(row) = rows.first() else { return Ok(None) };
         let n_bytes: i64 = row.try_get(0).map_err(|error| unexpected(&error))?;

@@ -160,7 +160,7 @@ const SIGNATURES: [(&[u8], Hash); 8] = [
     (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 4], Hash::Sha512),
 ];
 
-/// `Certificate ::= SEQUENCE { toBeSigned SEQUENCE, algorithm SEQUENCE { OBJECT IDENTIFIER, … }, … }`
+/// `SEQUENCE { toBeSigned SEQUENCE, algorithm SEQUENCE { OBJECT IDENTIFIER, … }, … }`
 fn signature_hash(certificate: &[u8]) -> Option<Hash> {
     const SEQUENCE: u8 = 0x30;
     const OBJECT_IDENTIFIER: u8 = 0x06;
