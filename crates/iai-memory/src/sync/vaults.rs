@@ -158,7 +158,7 @@ impl MemoryEngine {
     /// known.
     pub fn sync_begin_anew(
         &self,
-        identity: SyncIdentity,
+        name: MachineId,
         n_kept: impl Fn(VaultNumber) -> Option<u64>,
     ) -> Result<()> {
         self.write(|writing| {
@@ -167,7 +167,7 @@ impl MemoryEngine {
                 begin_chain_anew(writing, (&old, vault.number), n_kept(vault.number))?;
             }
             // The key stays: what was sealed to the old name still opens.
-            let renamed = SyncMachine { id: *identity.id.as_bytes(), ..old };
+            let renamed = SyncMachine { id: *name.as_bytes(), ..old };
             Ok(writing.put_sync_machine(&renamed)?)
         })
     }
