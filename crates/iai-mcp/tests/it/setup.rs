@@ -373,7 +373,8 @@ enable)
   env -i PATH=/usr/bin:/bin HOME="$HOME" systemd-socket-activate -l "$socket" "$@" \
     > /dev/null 2>&1 < /dev/null &
   echo $! > FOLDER/pid
-  until [ -S "$socket" ]; do kill -0 $! || exit 1; done ;;
+  # Bound is not listening yet: the kernel's table says when it is.
+  until grep -q " 00010000 .* $socket\$" /proc/net/unix; do kill -0 $! || exit 1; done ;;
 stop) end ;;
 disable)
   rm -f "$units/sockets.target.wants/iai-mcp-daemon.socket"
