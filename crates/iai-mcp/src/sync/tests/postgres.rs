@@ -340,7 +340,7 @@ fn a_full_disk_loses_nothing() {
     sql(&owner, &space).unwrap();
     sql(&owner, &format!("create database {name} tablespace {name}")).unwrap();
     let mut place = open(&remote::set_up(&cluster.owner(&name), vault).unwrap().address);
-    let entries = chain(vault, machine, 40, 250_000);
+    let entries = chain(vault, machine, 80, 250_000);
     let mut n_kept = 0;
     let full = entries.chunks(2).find_map(|batch| {
         let told = place.append(vault, batch);
@@ -351,7 +351,7 @@ fn a_full_disk_loses_nothing() {
     assert!(0 < n_kept);
     assert_eq!(read_all(&mut place, vault, machine), entries[..n_kept]);
     // Somebody makes room, and the same entries are sent again.
-    tiny.grow("48m");
+    tiny.grow("64m");
     assert_eq!(place.append(vault, &entries).unwrap(), Appended::Kept);
     assert!(read_all(&mut place, vault, machine) == entries, "what was read is not what was sent");
     let drop = format!("drop database {name} with (force)");
