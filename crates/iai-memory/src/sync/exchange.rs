@@ -169,8 +169,8 @@ impl Exchange<'_> {
         Ok(Ended::Renamed)
     }
 
-    /// Orders chains so that those which know the newest key are read first: who was put out has to be
-    /// known before what they wrote since.
+    /// Orders chains so that those which know the newest key are read first: who was put out has
+    /// to be known before what they wrote since.
     fn put_newest_key_first(
         &self,
         remote: &mut dyn Remote,

@@ -153,9 +153,9 @@ impl MemoryEngine {
         })
     }
 
-    /// Begins this machine's chains anew under another name: under the old one somebody else writes,
-    /// or the remote lost some of it. `n_kept`: how far the remote has the old chain, where it is
-    /// known.
+    /// Begins this machine's chains anew under another name: under the old one somebody else
+    /// writes, or the remote lost some of it. `n_kept`: how far the remote has the old chain,
+    /// where it is known.
     pub fn sync_begin_anew(
         &self,
         name: MachineId,
