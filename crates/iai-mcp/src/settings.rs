@@ -56,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) secrets: SecretPolicy,
     /// Offer the assistant a tool that forgets, behind a confirmation.
     pub(crate) allow_forget_tool: bool,
+    /// The service lets the daemon reach a network: vaults on a server need it.
+    pub(crate) sync_network: bool,
     /// Who is asked to reflect once a night; `None` means nobody.
     pub(crate) reflection: Option<ReflectionSetting>,
     /// What is wrong with the config file. While something is, nothing is captured: it may be the
@@ -70,6 +72,8 @@ struct Config {
     recall_on_prompt: bool,
     #[serde(default)]
     allow_forget_tool: bool,
+    #[serde(default)]
+    sync_network: bool,
     #[serde(default)]
     ignore: Vec<String>,
     #[serde(default)]
@@ -195,6 +199,7 @@ impl Settings {
             program_folders: get("PATH").iter().flat_map(std::env::split_paths).collect(),
             recall_on_prompt: config.recall_on_prompt,
             allow_forget_tool: config.allow_forget_tool,
+            sync_network: config.sync_network,
             switched_off: std::mem::take(&mut config.ignore),
             secrets: config.secret_policy(),
             reflection,
