@@ -29,7 +29,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use iai_memory::{Ingested, MemoryError, ReflectionOccasion};
+use iai_memory::{Ingested, MemoryError, ReflectionOccasion, StoreError};
 use iai_wire::{Call, PROTOCOL_VERSION, Params, code};
 use serde_json::{Value, json};
 
@@ -369,5 +369,13 @@ pub(crate) fn hold_store(home: &Home) -> anyhow::Result<impl Sized + use<>> {
 
 /// Tells whether an error is about the store or its key.
 pub(crate) fn is_store_error(error: &(dyn std::error::Error + 'static)) -> bool {
-    error.is::<MemoryError>() || error.is::<iai_memory::StoreError>()
+    error.is::<MemoryError>() || error.is::<StoreError>()
+}
+
+/// Whether an error only says that something stands where something new was to be made.
+pub(crate) fn is_taken_place(error: &(dyn std::error::Error + 'static)) -> bool {
+    match (error.downcast_ref::<MemoryError>(), error.downcast_ref::<StoreError>()) {
+        (Some(MemoryError::Store(error)), _) | (_, Some(error)) => error.is_taken_place(),
+        (Some(_) | None, None) => false,
+    }
 }

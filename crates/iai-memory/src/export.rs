@@ -131,3 +131,6 @@ fn take(
         other => other.map_err(LineError::Store),
     }
 }
+
+#[cfg(test)]
+mod fuzz;

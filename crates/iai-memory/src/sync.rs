@@ -2,7 +2,7 @@
 //! wrote into theirs is done here too.
 //!
 //! Sealing and chains are `iai-sync`'s; moving entries is the binary's. Every step is one
-//! transaction, so that a kill costs a repetition: `docs/decisions/0010-one-memory-on-several-machines.md`.
+//! transaction, so that a kill costs a repetition: decision 10 says why.
 
 mod bodies;
 mod exchange;

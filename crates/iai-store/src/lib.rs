@@ -53,7 +53,7 @@ pub use record::{
     TurnIdentity, UsedMemory, Uses, VaultKind, VaultNumber, WEIGHT_MIN,
 };
 pub use schema::SCHEMA_VERSION;
-pub use store::{Created, Store};
+pub use store::{Created, ReaderDoor, Store};
 pub use vault::{
     DataKeyRotated, KeyFacts, KeyFileKind, KeySource, KeyStatus, NewMaster, SpoolKeys,
     create_key_file, key_status, rotate_data_key, spool_keys,

@@ -18,7 +18,7 @@ use anyhow::Context as _;
 use iai_memory::{
     ExchangeError, ExchangeWork, Exchanged, MemoryEngine, MemoryError, SyncIdentity, VaultView,
 };
-use iai_sync::{MachineId, MachineKey, Remote as _, RemoteError, random};
+use iai_sync::{MachineId, MachineKey, RandomError, Remote as _, RemoteError, random};
 use serde_json::json;
 
 use super::face::Face;
@@ -241,7 +241,7 @@ impl Shared {
         };
         let work = ExchangeWork {
             clock: &clock::now,
-            draw_identity: &|| draw_identity(String::new()),
+            draw_name: &draw_name,
             must_stop: &|| self.must_stop(),
         };
         self.engine.sync_exchange(vault.number, place, &work)
@@ -305,13 +305,14 @@ impl Shared {
 
 /// Draws who this machine is.
 fn draw_identity(name: String) -> Result<SyncIdentity, MemoryError> {
-    let failed = |error: iai_sync::RandomError| MemoryError::BadParameter {
-        name: "machine",
-        why: error.to_string(),
-    };
-    Ok(SyncIdentity {
-        id: MachineId::from_random(random().map_err(failed)?),
-        name,
-        key: MachineKey::from_bytes(&random().map_err(failed)?),
-    })
+    let key = random().map_err(|error| no_randomness(&error))?;
+    Ok(SyncIdentity { id: draw_name()?, name, key: MachineKey::from_bytes(&key) })
+}
+
+fn draw_name() -> Result<MachineId, MemoryError> {
+    random().map(MachineId::from_random).map_err(|error| no_randomness(&error))
+}
+
+fn no_randomness(error: &RandomError) -> MemoryError {
+    MemoryError::BadParameter { name: "machine", why: error.to_string() }
 }

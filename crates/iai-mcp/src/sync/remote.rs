@@ -27,9 +27,9 @@ pub(crate) use postgres::PostgresRemote;
 /// A place that an address leads to.
 pub(crate) enum Place {
     /// Segments in a folder.
-    Folder(FolderRemote),
+    Folder(Box<FolderRemote>),
     /// Tables of a server.
-    Postgres(PostgresRemote),
+    Postgres(Box<PostgresRemote>),
 }
 
 /// A place that was prepared for a vault.
@@ -53,9 +53,9 @@ pub(crate) fn set_up(address: &str, vault: VaultId) -> Result<Prepared, RemoteEr
 /// Opens the place that an address leads to.
 pub(crate) fn open(address: &str) -> Result<Place, RemoteError> {
     if postgres_address::is_postgres(address) {
-        return PostgresRemote::new(address).map(Place::Postgres);
+        return PostgresRemote::new(address).map(Box::new).map(Place::Postgres);
     }
-    Ok(Place::Folder(FolderRemote::new(folder_of(address)?)))
+    Ok(Place::Folder(Box::new(FolderRemote::new(folder_of(address)?))))
 }
 
 /// Returns an address as it may be shown: without its password.
@@ -127,8 +127,8 @@ impl Place {
 
     fn remote(&mut self) -> &mut dyn Remote {
         match self {
-            Self::Folder(folder) => folder,
-            Self::Postgres(postgres) => postgres,
+            Self::Folder(folder) => &mut **folder,
+            Self::Postgres(postgres) => &mut **postgres,
         }
     }
 }

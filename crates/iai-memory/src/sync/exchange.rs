@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use thiserror::Error;
 
-use super::{OpenVault, SyncIdentity, Taken};
+use super::{OpenVault, Taken};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 
@@ -63,7 +63,7 @@ pub struct ExchangeWork<'a> {
     /// The time.
     pub clock: &'a dyn Fn() -> Timestamp,
     /// Draws another name for this machine.
-    pub draw_identity: &'a dyn Fn() -> Result<SyncIdentity>,
+    pub draw_name: &'a dyn Fn() -> Result<MachineId>,
     /// Somebody wants this to end.
     pub must_stop: &'a dyn Fn() -> bool,
 }
@@ -163,14 +163,14 @@ impl Exchange<'_> {
 
     fn rename(&mut self, why: String, head: Option<&Head>) -> Result<Ended, ExchangeError> {
         let (vault, found) = (self.vault, head.map(|head| head.counter));
-        let identity = (self.work.draw_identity)()?;
-        self.engine.sync_begin_anew(identity, |of| if of == vault { found } else { None })?;
+        let name = (self.work.draw_name)()?;
+        self.engine.sync_begin_anew(name, |of| if of == vault { found } else { None })?;
         self.done.renamed = Some(why);
         Ok(Ended::Renamed)
     }
 
-    /// Orders chains so that those which know the newest key are read first: who was put out has to be
-    /// known before what they wrote since.
+    /// Orders chains so that those which know the newest key are read first: who was put out has
+    /// to be known before what they wrote since.
     fn put_newest_key_first(
         &self,
         remote: &mut dyn Remote,

@@ -131,7 +131,7 @@ impl Machine {
     fn exchange(&self, remote: &mut dyn Remote) -> Exchanged {
         let work = ExchangeWork {
             clock: &|| self.now(),
-            draw_identity: &|| Ok(identity("renamed")),
+            draw_name: &|| Ok(identity("renamed").id),
             must_stop: &|| false,
         };
         let done = self.engine().sync_exchange(self.vault, remote, &work).unwrap();

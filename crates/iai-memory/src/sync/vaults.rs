@@ -153,12 +153,12 @@ impl MemoryEngine {
         })
     }
 
-    /// Begins this machine's chains anew under another name: under the old one somebody else writes,
-    /// or the remote lost some of it. `n_kept`: how far the remote has the old chain, where it is
-    /// known.
+    /// Begins this machine's chains anew under another name: under the old one somebody else
+    /// writes, or the remote lost some of it. `n_kept`: how far the remote has the old chain,
+    /// where it is known.
     pub fn sync_begin_anew(
         &self,
-        identity: SyncIdentity,
+        name: MachineId,
         n_kept: impl Fn(VaultNumber) -> Option<u64>,
     ) -> Result<()> {
         self.write(|writing| {
@@ -167,7 +167,7 @@ impl MemoryEngine {
                 begin_chain_anew(writing, (&old, vault.number), n_kept(vault.number))?;
             }
             // The key stays: what was sealed to the old name still opens.
-            let renamed = SyncMachine { id: *identity.id.as_bytes(), ..old };
+            let renamed = SyncMachine { id: *name.as_bytes(), ..old };
             Ok(writing.put_sync_machine(&renamed)?)
         })
     }

@@ -16,7 +16,8 @@ use crate::record::{
 /// machine, and what a check says to itself.
 const CARRIED: &str = "ifnull(json_extract(m.provenance, '$.generated'), 0) <> 1
     AND s.host NOT IN ('iai-mcp', 'taught')
-    AND NOT (length(s.name) = 23 AND s.name GLOB 'doctor-*' AND s.name NOT GLOB 'doctor-*[^0-9a-f]*')";
+    AND NOT (length(s.name) = 23 AND s.name GLOB 'doctor-*'
+             AND s.name NOT GLOB 'doctor-*[^0-9a-f]*')";
 
 impl Reader {
     /// Returns who this machine is, once it has a vault.
@@ -281,7 +282,8 @@ impl Reader {
     pub fn exported_pin(&self, memory: MemoryId) -> Result<Option<ExportedDeed>> {
         self.run("reading a pin", |c| {
             c.prepare_cached(
-                "SELECT m.uuid, x.reach, x.pinned_at_ms FROM pin x JOIN memory m ON m.number = x.memory
+                "SELECT m.uuid, x.reach, x.pinned_at_ms
+                   FROM pin x JOIN memory m ON m.number = x.memory
                   WHERE m.uuid = ?",
             )?
             .query_row([memory], super::export::pin_row)

@@ -1,10 +1,9 @@
 //! PostgreSQL as a remote: one table of entries, spread by vault, behind row-level security.
 //!
 //! Every statement is unnamed and carries its types, and nothing is left in a session, so that
-//! `PgBouncer` may give each of them another one. The one exception listens
+//! PgBouncer may give each of them another one. The one exception listens
 //! (`postgres_waiting.rs`), and does without where that does not work.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, RecyclingMethod};
@@ -19,7 +18,7 @@ use super::postgres_address::{self as address, Address, Protection};
 use super::postgres_errors as errors;
 use super::postgres_schema as schema;
 use super::postgres_tls::Tls;
-use super::postgres_waiting::Waiting;
+use super::postgres_waiting::{About, Waiting};
 
 /// Until a connection stands, with TLS and password.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
@@ -39,9 +38,7 @@ pub(crate) struct PostgresRemote {
     /// None before the first use.
     line: Option<Line>,
     waiting: Waiting,
-    /// What waiting is about, and whose news is no news.
-    vaults: BTreeSet<VaultId>,
-    own: BTreeSet<MachineId>,
+    about: About,
 }
 
 /// A way to the server.
@@ -57,8 +54,7 @@ impl PostgresRemote {
             address: address::parse(address)?,
             line: None,
             waiting: Waiting::default(),
-            vaults: BTreeSet::new(),
-            own: BTreeSet::new(),
+            about: About::default(),
         })
     }
 
@@ -70,7 +66,8 @@ impl PostgresRemote {
     /// Returns how much room the tables take, with their indexes, those of other vaults too.
     pub(super) fn kept_bytes(&mut self) -> Result<Option<u64>, RemoteError> {
         const SIZE: &str = "
-            select pg_total_relation_size('iai_sync.entry') + pg_total_relation_size('iai_sync.head')";
+            select pg_total_relation_size('iai_sync.entry')
+                + pg_total_relation_size('iai_sync.head')";
         let rows = self.rows(async |client| client.query_typed(SIZE, &[]).await)?;
         let Some(row) = rows.first() else { return Ok(None) };
         let n_bytes: i64 = row.try_get(0).map_err(|error| unexpected(&error))?;
@@ -87,6 +84,7 @@ impl PostgresRemote {
     }
 
     /// Runs statements without asking for the schema: they may be the ones that make it.
+    #[expect(clippy::needless_pass_by_value, reason = "written where it is handed over")]
     pub(super) fn run_unchecked<T>(
         &mut self,
         work: impl AsyncFn(&mut Client) -> Result<T, Error>,
@@ -182,7 +180,7 @@ impl Remote for PostgresRemote {
     fn heads(&mut self, vault: VaultId) -> Result<Vec<Head>, RemoteError> {
         const HEADS: &str =
             "select machine, counter from iai_sync.head where vault = $1 and 0 < counter";
-        self.vaults.insert(vault);
+        self.about.vaults.insert(vault);
         let id = uuid(vault.as_bytes());
         let rows =
             self.rows(async |client| client.query_typed(HEADS, &[(&id, Type::UUID)]).await)?;
@@ -222,8 +220,8 @@ impl Remote for PostgresRemote {
 
     fn append(&mut self, vault: VaultId, entries: &[Entry]) -> Result<Appended, RemoteError> {
         let Some(machine) = super::chain_of(entries)? else { return Ok(Appended::Kept) };
-        self.vaults.insert(vault);
-        self.own.insert(machine);
+        self.about.vaults.insert(vault);
+        self.about.own.insert(machine);
         for part in parts(entries) {
             let batch = Batch::of(vault, machine, part)?;
             let appended = self.run(async |client| batch.send(client).await)?;
@@ -292,8 +290,7 @@ impl Remote for PostgresRemote {
     fn wait(&mut self, patience: Duration) -> Result<(), RemoteError> {
         self.checked()?;
         let Some(line) = &self.line else { return Ok(()) };
-        let (address, vaults, own) = (&self.address, &self.vaults, &self.own);
-        let waited = self.waiting.wait(address, &line.pool, vaults, own, patience);
+        let waited = self.waiting.wait(&self.address, &line.pool, &self.about, patience);
         line.runtime.block_on(waited)
     }
 }

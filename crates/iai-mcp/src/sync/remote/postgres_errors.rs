@@ -64,7 +64,22 @@ pub(super) fn of_server(error: &Error) -> RemoteError {
         let told = "the address needs a user and a password that the server takes";
         return RemoteError::Refused(format!("PostgreSQL: {whole}: {told}"));
     }
+    if sources(error).any(is_kept_off_the_network) {
+        let told = "a service keeps this daemon off the network: say \"sync_network\": true in \
+                    config.json and run `iai-mcp daemon install`";
+        return RemoteError::Refused(format!("PostgreSQL: {whole}: {told}"));
+    }
     RemoteError::Away(format!("PostgreSQL: {whole}"))
+}
+
+/// What the kernel says where `RestrictAddressFamilies` or a filter of calls stands in the way.
+fn is_kept_off_the_network(source: &(dyn StdError + 'static)) -> bool {
+    let error = source.downcast_ref::<std::io::Error>();
+    error.and_then(std::io::Error::raw_os_error).is_some_and(|code| {
+        [rustix::io::Errno::AFNOSUPPORT, rustix::io::Errno::PERM]
+            .iter()
+            .any(|known| known.raw_os_error() == code)
+    })
 }
 
 /// Judges a code of the server, as appendix A of its manual lists them.

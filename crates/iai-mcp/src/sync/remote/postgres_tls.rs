@@ -160,7 +160,7 @@ const SIGNATURES: [(&[u8], Hash); 8] = [
     (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 4], Hash::Sha512),
 ];
 
-/// `Certificate ::= SEQUENCE { toBeSigned SEQUENCE, algorithm SEQUENCE { OBJECT IDENTIFIER, … }, … }`
+/// `SEQUENCE { toBeSigned SEQUENCE, algorithm SEQUENCE { OBJECT IDENTIFIER, … }, … }`
 fn signature_hash(certificate: &[u8]) -> Option<Hash> {
     const SEQUENCE: u8 = 0x30;
     const OBJECT_IDENTIFIER: u8 = 0x06;
@@ -191,12 +191,13 @@ mod tests {
 
     #[test]
     fn the_hash_of_a_signature_is_found() {
+        let length = |bytes: &[u8]| u8::try_from(bytes.len()).unwrap();
         let certificate = |identifier: &[u8]| {
-            let algorithm = [&[0x06, identifier.len() as u8][..], identifier, &[5, 0]].concat();
+            let algorithm = [&[0x06, length(identifier)][..], identifier, &[5, 0]].concat();
             let signed = [&[0x30, 0x81, 0x80][..], &[7; 0x80]].concat();
             let content =
-                [&signed[..], &[0x30, algorithm.len() as u8], &algorithm, &[3, 1, 0]].concat();
-            [&[0x30, 0x82, 0, content.len() as u8][..], &content].concat()
+                [&signed[..], &[0x30, length(&algorithm)], &algorithm, &[3, 1, 0]].concat();
+            [&[0x30, 0x82, 0, length(&content)][..], &content].concat()
         };
         for (identifier, hash) in SIGNATURES {
             let certificate = certificate(identifier);

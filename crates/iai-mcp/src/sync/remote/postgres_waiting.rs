@@ -1,5 +1,5 @@
 //! Waits for news of others. A connection of its own listens on a channel per vault; where what is
-//! told there does not arrive, as behind `PgBouncer`, somebody looks now and then instead.
+//! told there does not arrive, as behind PgBouncer, somebody looks now and then instead.
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
@@ -28,6 +28,15 @@ const TRY_AGAIN: Duration = Duration::from_mins(10);
 /// News that wait to be heard; more of them say nothing new.
 const NEWS_MAX: usize = 64;
 
+/// What waiting is about.
+#[derive(Default)]
+pub(super) struct About {
+    /// Vaults that somebody asked for.
+    pub(super) vaults: BTreeSet<VaultId>,
+    /// Chains that are written here: news of them is no news.
+    pub(super) own: BTreeSet<MachineId>,
+}
+
 /// How news arrive.
 #[derive(Default)]
 pub(super) enum Waiting {
@@ -53,19 +62,18 @@ impl Waiting {
         &mut self,
         address: &Address,
         pool: &Pool,
-        vaults: &BTreeSet<VaultId>,
-        own: &BTreeSet<MachineId>,
+        about: &About,
         patience: Duration,
     ) -> Result<(), RemoteError> {
-        if self.is_to_be_tried(vaults) {
+        if self.is_to_be_tried(&about.vaults) {
             let before = std::mem::take(self);
-            *self = begin(before, address, pool, vaults).await?;
+            *self = begin(before, address, pool, &about.vaults).await?;
             // Whatever came before the channel was open, nobody told.
             return Ok(());
         }
         match self {
             Self::Listening(listening) => {
-                let heard = timeout(patience, listening.hear(own)).await;
+                let heard = timeout(patience, listening.hear(&about.own)).await;
                 if heard == Ok(Heard::Lost) {
                     *self = Self::NotYet;
                     let told = "PostgreSQL: the connection that listens was lost".to_owned();
@@ -99,6 +107,8 @@ impl Listening {
         while let Some(news) = self.news.recv().await {
             let machine: Option<MachineId> = news.payload().parse().ok();
             if machine.is_none_or(|machine| !own.contains(&machine)) {
+                // Whoever looks now sees what the others told, too.
+                while self.news.try_recv().is_ok() {}
                 return Heard::News;
             }
         }

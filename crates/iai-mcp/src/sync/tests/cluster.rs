@@ -135,7 +135,7 @@ pub(super) fn sql(address: &str, script: &str) -> Result<String, String> {
     Err(String::from_utf8(output.stderr).unwrap())
 }
 
-/// A `PgBouncer` that runs before a server, with one user.
+/// A PgBouncer that runs before a server, with one user.
 pub(super) struct Bouncer {
     pub(super) address: String,
     _watchdog: Watchdog,
@@ -211,6 +211,13 @@ impl Tiny {
         let mut unmount = command("umount");
         unmount.arg("-l").arg(&path);
         Some(Self { path, _watchdog: watchdog("cat; \"$@\"", &unmount) })
+    }
+}
+
+impl Tiny {
+    pub(super) fn grow(&self, size: &str) {
+        let mut mount = command("mount");
+        succeed(mount.args(["-o", &format!("remount,size={size}")]).arg(&self.path));
     }
 }
 

@@ -135,7 +135,8 @@ fn a_user_of_one_vault_knows_nothing_of_another() {
         "create role somebody".to_owned(),
     ] {
         let told = sql(&own, &denied).expect_err(&denied);
-        assert!(told.contains("denied") || told.contains("row-level security"), "{denied}: {told}");
+        let reasons = ["denied", "row-level security", "must be owner"];
+        assert!(reasons.iter().any(|reason| told.contains(reason)), "{denied}: {told}");
     }
     // Nobody but a member gets in at all.
     let nobody = owner.replace("owner:secret", "nobody_here:word");
@@ -251,14 +252,15 @@ fn postgres_wakes_a_waiter() {
     let address = cluster.prepared(vault);
     let (mut waiter, mut writer) = (open(&address), open(&address));
     wakes_a_waiter(&mut waiter, &mut writer, vault);
-    // What it wrote itself is no news.
-    let machine = new_machine();
-    let entries = chain(vault, machine, 1, 1);
-    waiter.append(vault, &entries).unwrap();
-    let begun = Instant::now();
-    let patience = Duration::from_millis(200);
-    waiter.wait(patience).unwrap();
-    assert!(patience <= begun.elapsed(), "woken by itself");
+    // What was told before is heard first; then what it wrote itself is no news.
+    let patience = Duration::from_millis(100);
+    let mut waits_all = || {
+        let begun = Instant::now();
+        waiter.append(vault, &chain(vault, new_machine(), 1, 1)).unwrap();
+        waiter.wait(patience).unwrap();
+        patience <= begun.elapsed()
+    };
+    assert!((0..4).any(|_| waits_all()), "woken by itself");
 }
 
 #[test]
@@ -330,7 +332,7 @@ fn lost_entries_are_noticed() {
 #[test]
 fn a_full_disk_loses_nothing() {
     let Some(cluster) = Cluster::shared() else { return };
-    let Some(tiny) = Tiny::new(cluster, "24m") else { return };
+    let Some(tiny) = Tiny::new(cluster, "14m") else { return };
     let (vault, machine) = (new_vault(), new_machine());
     let owner = cluster.owner("postgres");
     let name = format!("t{}", vault.to_string().replace('-', ""));
@@ -338,7 +340,7 @@ fn a_full_disk_loses_nothing() {
     sql(&owner, &space).unwrap();
     sql(&owner, &format!("create database {name} tablespace {name}")).unwrap();
     let mut place = open(&remote::set_up(&cluster.owner(&name), vault).unwrap().address);
-    let entries = chain(vault, machine, 40, 1_000_000);
+    let entries = chain(vault, machine, 80, 250_000);
     let mut n_kept = 0;
     let full = entries.chunks(2).find_map(|batch| {
         let told = place.append(vault, batch);
@@ -349,12 +351,9 @@ fn a_full_disk_loses_nothing() {
     assert!(0 < n_kept);
     assert_eq!(read_all(&mut place, vault, machine), entries[..n_kept]);
     // Somebody makes room, and the same entries are sent again.
-    let names: Vec<EntryName> = entries[..n_kept].iter().map(|entry| entry.name).collect();
-    place.erase(vault, &names[..2]).unwrap();
-    sql(&cluster.owner(&name), "vacuum iai_sync.entry").unwrap();
-    assert_eq!(place.append(vault, &entries[n_kept..=n_kept]).unwrap(), Appended::Kept);
-    let (last, kept) = (&entries[n_kept], n_kept as u64);
-    assert_eq!(place.fetch(vault, machine, kept, NO_LIMIT).unwrap(), std::slice::from_ref(last));
+    tiny.grow("64m");
+    assert_eq!(place.append(vault, &entries).unwrap(), Appended::Kept);
+    assert!(read_all(&mut place, vault, machine) == entries, "what was read is not what was sent");
     let drop = format!("drop database {name} with (force)");
     sql(&owner, &drop).unwrap();
     sql(&owner, &format!("drop tablespace {name}")).unwrap();
