@@ -178,10 +178,12 @@ fn storm(
         threads.push(scope.spawn(move || kill_some(ask, homes, ledger, is_over, &mut own)));
         let mut own = dice.split();
         threads.push(scope.spawn(move || weather(place, ledger, is_over, &mut own)));
-        nap(ask.length, is_over);
+        nap(ask.length / 2, is_over);
+        let counted = place.count_anew();
+        nap(ask.length / 2, is_over);
         println!("the time is over; everything is put right");
         is_over.store(true, Ordering::Relaxed);
-        threads.into_iter().map(joined).collect()
+        threads.into_iter().map(joined).chain([counted]).collect()
     });
     ends.into_iter().collect()
 }

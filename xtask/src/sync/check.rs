@@ -1,15 +1,21 @@
 //! What has to hold at the end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::home::{Home, text};
 use super::ledger::{Fate, Ledger};
 use super::place::Place;
+use crate::process;
 
 /// Everybody has heard of everything by then; more is an echo.
 const ROUNDS_MAX: usize = 40;
+/// What is said in one home is in all by then, where nothing is in the way.
+const HEARD_DEADLINE: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(5);
 /// Kinds of lines of an export that are a home's own.
 const LOCAL: [&str; 4] = ["iai-mcp export", "end", "use", "link_session"];
 /// How much is told of what went wrong.
@@ -20,6 +26,8 @@ pub(super) fn all(homes: &[Home], place: &Place, ledger: &Ledger) -> Result<(), 
     place.mend(homes.len());
     let n_rounds = converge(homes)?;
     ledger.tell("rounds until nothing moved", n_rounds.to_string());
+    ledger.note_longest("heard of by itself after", hear_by_itself(homes)?);
+    converge(homes)?;
     let mut wrong = Vec::new();
     let mut exports = Vec::new();
     for home in homes {
@@ -31,7 +39,8 @@ pub(super) fn all(homes: &[Home], place: &Place, ledger: &Ledger) -> Result<(), 
     for (number, lines) in exports.iter().enumerate() {
         wrong.extend(unkept(number, lines, ledger));
     }
-    let leaked = place.leaked(&ledger.words())?;
+    let scratch = homes.first().map_or(Path::new("/"), |home| &home.folder);
+    let leaked = place.leaked(&ledger.words(), scratch)?;
     wrong.extend(leaked.iter().map(|word| format!("{word} stands in the place between")));
     let n_lines = exports.first().map_or(0, BTreeSet::len);
     ledger.tell("lines of every export", n_lines.to_string());
@@ -65,6 +74,28 @@ fn converge(homes: &[Home]) -> Result<usize, String> {
         }
     }
     Err(format!("after {ROUNDS_MAX} rounds there is still something to tell: {last}"))
+}
+
+/// Says something in the first home and waits until the last has it, though nobody asked for an
+/// exchange; returns how long it took.
+fn hear_by_itself(homes: &[Home]) -> Result<Duration, String> {
+    let (Some(first), Some(last)) = (homes.first(), homes.last()) else {
+        return Ok(Duration::ZERO);
+    };
+    let session = "heard-by-itself";
+    let begin = Instant::now();
+    let said = json!({"text": "the pilot boat is out", "session_id": session});
+    first.call("memory_capture", &said).ok_or("home 0: nothing can be captured")?;
+    while begin.elapsed() < HEARD_DEADLINE {
+        let params = json!({"session": session, "skip": 0, "limit": 1});
+        let answer = last.call("session_turns", &params).unwrap_or_default();
+        if answer["turns"].as_array().is_some_and(|turns| !turns.is_empty()) {
+            return Ok(begin.elapsed());
+        }
+        process::pause(POLL);
+    }
+    let seconds = HEARD_DEADLINE.as_secs();
+    Err(format!("home {}: was told nothing by itself within {seconds} s", last.number))
 }
 
 /// Returns how far a home has written and read, and what waits.
@@ -130,16 +161,21 @@ fn differing(exports: &[BTreeSet<String>]) -> Vec<String> {
 
 /// Says which promises about turns a home does not keep.
 fn unkept(number: usize, lines: &BTreeSet<String>, ledger: &Ledger) -> Vec<String> {
-    let memories: Vec<&String> =
-        lines.iter().filter(|line| line.contains("\"kind\":\"memory\"")).collect();
+    // A word is looked up once, not in every line: there are many of both.
+    let mut n_by_word: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in lines {
+        let is_memory = line.contains("\"kind\":\"memory\"");
+        let words = line.split(|letter: char| !letter.is_ascii_lowercase());
+        for word in words.collect::<BTreeSet<&str>>() {
+            *n_by_word.entry(word).or_default() += usize::from(is_memory);
+        }
+    }
     let mut wrong = Vec::new();
     for (word, turn) in ledger.turns() {
-        let n_found = memories.iter().filter(|line| line.contains(&word)).count();
+        let n_found = n_by_word.get(word.as_str()).copied().unwrap_or(0);
         let why = match turn.fate {
             Fate::Kept if n_found == 0 => "was acknowledged and is lost",
-            Fate::Gone if lines.iter().any(|line| line.contains(&word)) => {
-                "was forgotten and is there"
-            }
+            Fate::Gone if n_by_word.contains_key(word.as_str()) => "was forgotten and is there",
             _ if 1 < n_found => "is there more than once",
             _ => continue,
         };

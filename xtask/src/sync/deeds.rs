@@ -131,7 +131,8 @@ impl Worker<'_> {
             let content = format!("{word}: the tug leaves at {} o'clock", self.dice.below(24));
             let line = json!({
                 "type": role, "uuid": format!("{session}/{place}"), "sessionId": session,
-                "message": {"role": role, "content": content},
+                "timestamp": format!("2026-01-01T00:{:02}:{place:02}Z", self.dice.below(60)),
+                "cwd": "/work/tug", "message": {"role": role, "content": content},
             });
             writeln!(file, "{line}").map_err(failed)?;
             words.push(word);

@@ -11,17 +11,31 @@ use crate::process;
 
 const DATABASE: &str = "memory";
 const AWAY_MAX: Duration = Duration::from_millis(2500);
+const SEARCH_DEADLINE: Duration = Duration::from_mins(10);
 /// What our remote makes in a folder.
 const INSIDE: &str = "iai-sync-1";
 const CUT: &str = "select pg_terminate_backend(pid) from pg_stat_activity
     where usename <> 'owner' and datname = 'memory'";
-/// What the costliest statements of the everyday touched per call.
+/// What the costliest statements of the everyday touched per call: of all homes together, in the
+/// first half and in the second. What grows with history costs more there.
 const COSTS: &str = r"
-    select rpad(left(trim(regexp_replace(query, '\s+', ' ', 'g')), 56), 56) as statement, calls,
-        round((shared_blks_hit + shared_blks_read)::numeric / calls, 1) as pages,
-        round(mean_exec_time::numeric, 3) as milliseconds
-    from pg_stat_statements where query like '%iai_sync.%' and 20 <= calls
-    order by total_exec_time desc limit 5";
+    with half as (
+        select query, sum(calls) as calls,
+            round(sum(shared_blks_hit + shared_blks_read) / sum(calls), 1) as pages,
+            round((sum(total_exec_time) / sum(calls))::numeric, 3) as milliseconds
+        from pg_stat_statements where query like '%iai_sync.%' group by query
+        having 20 <= sum(calls) order by sum(total_exec_time) desc limit 5)
+    select rpad(left(trim(regexp_replace(h.query, '\s+', ' ', 'g')), 48), 48) as statement,
+        f.calls as first_calls, f.pages as pages, f.milliseconds as ms,
+        h.calls as then_calls, h.pages as pages, h.milliseconds as ms
+    from half h left join first_half f using (query)";
+/// Keeps what was counted so far, and begins to count anew.
+const FIRST_HALF: &str = "
+    create table first_half as select query, sum(calls) as calls,
+        round(sum(shared_blks_hit + shared_blks_read) / sum(calls), 1) as pages,
+        round((sum(total_exec_time) / sum(calls))::numeric, 3) as milliseconds
+    from pg_stat_statements where query like '%iai_sync.%' group by query;
+    select pg_stat_statements_reset()";
 
 /// Where the log is kept.
 pub(super) struct Place {
@@ -118,17 +132,36 @@ impl Place {
     }
 
     /// Returns those words that stand in what is kept, as they are or as a dump writes bytes.
-    pub(super) fn leaked(&self, words: &[String]) -> Result<Vec<String>, String> {
+    /// `scratch` is a folder for this.
+    pub(super) fn leaked(&self, words: &[String], scratch: &Path) -> Result<Vec<String>, String> {
+        let failed = |error| format!("cannot write into {}: {error}", scratch.display());
         let kept = match &self.kind {
-            Kind::Server(cluster) => cluster.dump(DATABASE)?,
-            Kind::Folder(folder) => String::from_utf8_lossy(&bytes_in(folder)?).into_owned(),
+            Kind::Server(cluster) => {
+                let path = scratch.join("dump");
+                fs::write(&path, cluster.dump(DATABASE)?).map_err(failed)?;
+                path
+            }
+            Kind::Folder(folder) => folder.clone(),
         };
-        if kept.is_empty() {
-            return Err("nothing is kept at all".to_owned());
+        let hex = |word: &String| word.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let sought: Vec<String> = words.iter().flat_map(|word| [word.clone(), hex(word)]).collect();
+        let list = scratch.join("words");
+        fs::write(&list, sought.join("\n")).map_err(failed)?;
+        let mut grep = process::command("grep");
+        grep.args(["-r", "-a", "-o", "-h", "-F", "-f"]).args([&list, &kept]);
+        let finished = process::capture(grep, SEARCH_DEADLINE)?;
+        match finished.status.code() {
+            Some(1) => Ok(Vec::new()),
+            Some(0) => Ok(finished.stdout.lines().map(str::to_owned).collect()),
+            _ => Err(format!("searching for words: {}", finished.stderr)),
         }
-        let hex = |word: &str| word.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let leaked = words.iter().filter(|word| kept.contains(*word) || kept.contains(&hex(word)));
-        Ok(leaked.cloned().collect())
+    }
+
+    /// Half of the time is over: from now on costs are counted anew.
+    pub(super) fn count_anew(&self) -> Result<(), String> {
+        let Kind::Server(cluster) = &self.kind else { return Ok(()) };
+        let _turn = self.turn();
+        cluster.sql(DATABASE, FIRST_HALF).map(drop)
     }
 
     /// Returns what the costliest statements touched per call, of a server.
@@ -146,18 +179,4 @@ impl Drop for Place {
             println!("{} is still there: {error}", folder.display());
         }
     }
-}
-
-/// Returns the bytes and names of every file, one after the other.
-fn bytes_in(folder: &Path) -> Result<Vec<u8>, String> {
-    let failed = |error| format!("cannot read {}: {error}", folder.display());
-    let mut bytes = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        bytes.extend(path.to_string_lossy().bytes());
-        let inside =
-            if path.is_dir() { bytes_in(&path)? } else { fs::read(&path).map_err(failed)? };
-        bytes.extend(inside);
-    }
-    Ok(bytes)
 }
