@@ -89,7 +89,7 @@ fn hear_by_itself(homes: &[Home]) -> Result<Duration, String> {
     while begin.elapsed() < HEARD_DEADLINE {
         let params = json!({"session": session, "skip": 0, "limit": 1});
         let answer = last.call("session_turns", &params).unwrap_or_default();
-        if answer["turns"].as_array().is_some_and(|turns| !turns.is_empty()) {
+        if answer.pointer("/turns/0").is_some() {
             return Ok(begin.elapsed());
         }
         process::pause(POLL);
@@ -98,9 +98,14 @@ fn hear_by_itself(homes: &[Home]) -> Result<Duration, String> {
     Err(format!("home {}: was told nothing by itself within {seconds} s", last.number))
 }
 
+/// Every home has one vault.
+fn vault_of(status: &Value) -> &Value {
+    status.pointer("/vaults/0").unwrap_or(&Value::Null)
+}
+
 /// Returns how far a home has written and read, and what waits.
 fn written(status: &Value) -> Vec<u64> {
-    let vault = &status["vaults"][0];
+    let vault = vault_of(status);
     let machines = vault["machines"].as_array().cloned().unwrap_or_default();
     let read = machines.iter().map(|machine| machine["entries"].as_u64().unwrap_or(0));
     let mut all: Vec<u64> = read.collect();
@@ -111,7 +116,7 @@ fn written(status: &Value) -> Vec<u64> {
 /// Says what a home itself finds odd about its vault.
 fn standing(home: &Home) -> Result<Vec<String>, String> {
     let status = home.succeed(&["sync", "status", "--json"])?;
-    let vault = &status["vaults"][0];
+    let vault = vault_of(&status);
     let names =
         ["withheld", "waiting_to_send", "waiting_for_memories", "waiting_for_update"].into_iter();
     let mut odd: Vec<String> = names

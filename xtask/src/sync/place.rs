@@ -16,26 +16,23 @@ const SEARCH_DEADLINE: Duration = Duration::from_mins(10);
 const INSIDE: &str = "iai-sync-1";
 const CUT: &str = "select pg_terminate_backend(pid) from pg_stat_activity
     where usename <> 'owner' and datname = 'memory'";
-/// What the costliest statements of the everyday touched per call: of all homes together, in the
-/// first half and in the second. What grows with history costs more there.
-const COSTS: &str = r"
-    with half as (
-        select query, sum(calls) as calls,
-            round(sum(shared_blks_hit + shared_blks_read) / sum(calls), 1) as pages,
-            round((sum(total_exec_time) / sum(calls))::numeric, 3) as milliseconds
-        from pg_stat_statements where query like '%iai_sync.%' group by query
-        having 20 <= sum(calls) order by sum(total_exec_time) desc limit 5)
+/// What statements touched per row they were about, of all homes together, also inside functions;
+/// a batch is as long as it is.
+const COUNTED: &str = "
+    select query, sum(greatest(rows, calls)) as rows,
+        round(sum(shared_blks_hit + shared_blks_read) / sum(greatest(rows, calls)), 1) as pages,
+        round((sum(total_exec_time) / sum(greatest(rows, calls)))::numeric, 3) as milliseconds,
+        sum(total_exec_time) as total
+    from pg_stat_statements
+    where query like '%iai_sync.%' and query not like '%iai_sync.append(%' and 0 < calls
+    group by query having 20 <= sum(calls)";
+/// The costliest of them in the second half, beside the first: what grows with history costs more
+/// there.
+const COMPARED: &str = r"
     select rpad(left(trim(regexp_replace(h.query, '\s+', ' ', 'g')), 48), 48) as statement,
-        f.calls as first_calls, f.pages as pages, f.milliseconds as ms,
-        h.calls as then_calls, h.pages as pages, h.milliseconds as ms
-    from half h left join first_half f using (query)";
-/// Keeps what was counted so far, and begins to count anew.
-const FIRST_HALF: &str = "
-    create table first_half as select query, sum(calls) as calls,
-        round(sum(shared_blks_hit + shared_blks_read) / sum(calls), 1) as pages,
-        round((sum(total_exec_time) / sum(calls))::numeric, 3) as milliseconds
-    from pg_stat_statements where query like '%iai_sync.%' group by query;
-    select pg_stat_statements_reset()";
+        f.rows as first_rows, f.pages, f.milliseconds as ms,
+        h.rows as then_rows, h.pages, h.milliseconds as ms
+    from second_half h left join first_half f using (query) order by h.total desc limit 5";
 
 /// Where the log is kept.
 pub(super) struct Place {
@@ -59,6 +56,8 @@ impl Place {
             let cluster = Cluster::start()?;
             cluster.sql("postgres", &format!("create database {DATABASE}"))?;
             cluster.sql(DATABASE, "create extension pg_stat_statements")?;
+            let track = format!("alter database {DATABASE} set pg_stat_statements.track = 'all'");
+            cluster.sql("postgres", &track)?;
             Kind::Server(cluster)
         };
         Ok(Self { kind, turn: Mutex::default() })
@@ -161,13 +160,16 @@ impl Place {
     pub(super) fn count_anew(&self) -> Result<(), String> {
         let Kind::Server(cluster) = &self.kind else { return Ok(()) };
         let _turn = self.turn();
-        cluster.sql(DATABASE, FIRST_HALF).map(drop)
+        let keep =
+            format!("create table first_half as {COUNTED}; select pg_stat_statements_reset()");
+        cluster.sql(DATABASE, &keep).map(drop)
     }
 
     /// Returns what the costliest statements touched per call, of a server.
     pub(super) fn costs(&self) -> Option<String> {
         let Kind::Server(cluster) = &self.kind else { return None };
-        cluster.table(DATABASE, COSTS).ok()
+        cluster.sql(DATABASE, &format!("create table second_half as {COUNTED}")).ok()?;
+        cluster.table(DATABASE, COMPARED).ok()
     }
 }
 

@@ -22,6 +22,8 @@ use crate::trial::{Trial, now};
 #[derive(Default)]
 struct Shelf {
     chains: BTreeMap<MachineId, Vec<Entry>>,
+    /// Gives as much as there is, instead of three entries.
+    is_generous: bool,
 }
 
 impl Remote for Shelf {
@@ -43,7 +45,8 @@ impl Remote for Shelf {
     ) -> Result<Vec<Entry>, RemoteError> {
         let chain = self.chains.get(&machine).map(Vec::as_slice).unwrap_or_default();
         let skipped = chain.iter().skip(usize::try_from(counter).unwrap());
-        Ok(skipped.take(3).cloned().collect())
+        let limit = if self.is_generous { usize::MAX } else { 3 };
+        Ok(skipped.take(limit).cloned().collect())
     }
 
     fn append(&mut self, _: VaultId, entries: &[Entry]) -> Result<Appended, RemoteError> {
@@ -223,6 +226,27 @@ fn two_machines_have_one_memory() {
     // Nothing is told again.
     assert_eq!(one.exchange(&mut shelf), Exchanged::default());
     assert_eq!(other.exchange(&mut shelf), Exchanged::default());
+}
+
+#[test]
+fn a_long_chain_is_taken_in_by_pieces_and_may_be_left_between_them() {
+    let mut shelf = Shelf { is_generous: true, ..Shelf::default() };
+    let one = Machine::joined("laptop", VaultKind::Personal, &[]);
+    let other = Machine::joined("desktop", VaultKind::Personal, &[]);
+    let said: Vec<String> = (0..600).map(|n| format!("buoy {n} is lit")).collect();
+    one.trial.tell(&said.iter().map(String::as_str).collect::<Vec<_>>());
+    one.exchange(&mut shelf);
+    // Whoever is asked to stop says so when the first piece is in.
+    let n_asked = Cell::new(0);
+    let must_stop = || n_asked.replace(n_asked.get() + 1) > 0;
+    let draw_name = || Ok(identity("renamed").id);
+    let clock = || other.now();
+    let work = ExchangeWork { clock: &clock, draw_name: &draw_name, must_stop: &must_stop };
+    let begun = other.engine().sync_exchange(other.vault, &mut shelf, &work).unwrap();
+    assert!((1..600).contains(&begun.received), "{begun:?}");
+    settle(&[&other, &one], &mut shelf);
+    assert_eq!(one.told(), other.told());
+    assert_eq!(other.texts().len(), 600);
 }
 
 #[test]
