@@ -51,9 +51,10 @@ usage: cargo xtask <task>
   crash [--kills N] [--seed N]        kills the daemon in the middle of everything, counts losses
   faults [--seed N]                   lets system calls fail under the daemon and the hook (strace)
   soak [--minutes N] [--clients N]    a crowd of good and bad clients; memory, descriptors, latency
-  sync [--minutes N] [--seed N]       homes that share one memory through a PostgreSQL started for it:
+  sync [--minutes|--seconds N]        homes that share one memory through a PostgreSQL of its own:
                                       killed, cut off, put back to a copy; equal at the end
       [--homes N] [--kills N]         how many, and kills a minute
+      [--seed N]
       [--folder] [--binary FILE]      a folder instead; this program instead of a release build
   fuzz [--runs N] [--seed N]          damaged input for every parser, for longer than a test does
   memcheck                            the tests of everything `unsafe` under valgrind

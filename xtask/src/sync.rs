@@ -45,7 +45,7 @@ pub(crate) struct Ask {
 impl Ask {
     /// The run that is part of every check.
     pub(crate) fn short() -> Self {
-        Self { length: Duration::from_secs(8), seed: 8, ..Self::plain() }
+        Self { length: Duration::from_secs(6), seed: 8, n_kills: 120, ..Self::plain() }
     }
 
     fn plain() -> Self {
@@ -69,8 +69,11 @@ impl Ask {
                     rest
                 }
                 ["--minutes", n, rest @ ..] => {
-                    let minutes = n.parse().ok().filter(|n| 0 < *n)?;
-                    ask.length = Duration::from_mins(minutes);
+                    ask.length = Duration::from_mins(n.parse().ok().filter(|n| 0 < *n)?);
+                    rest
+                }
+                ["--seconds", n, rest @ ..] => {
+                    ask.length = Duration::from_secs(n.parse().ok().filter(|n| 0 < *n)?);
                     rest
                 }
                 ["--seed", n, rest @ ..] => {

@@ -132,7 +132,7 @@ impl Worker<'_> {
             let line = json!({
                 "type": role, "uuid": format!("{session}/{place}"), "sessionId": session,
                 "timestamp": format!("2026-01-01T00:{:02}:{place:02}Z", self.dice.below(60)),
-                "cwd": "/work/tug", "message": {"role": role, "content": content},
+                "cwd": "/harbour/tug", "message": {"role": role, "content": content},
             });
             writeln!(file, "{line}").map_err(failed)?;
             words.push(word);

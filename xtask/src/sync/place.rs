@@ -96,7 +96,7 @@ impl Place {
                 where usename = 'home_{number}'"
         );
         let _turn = self.turn();
-        // There is no such role for the first one, and nobody to be kept out of a server that is away.
+        // The first one has no such role, and nobody is to be kept out of a server that is away.
         drop(cluster.sql(DATABASE, &script));
     }
 

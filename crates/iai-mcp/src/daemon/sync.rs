@@ -162,8 +162,8 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Ends where there is no vault, unless somebody has rung since that was looked at: it may be for
-    /// a new one.
+    /// Ends where there is no vault, unless somebody has rung since that was looked at: it may be
+    /// for a new one.
     fn has_ended(&self, n_rung: u64) -> bool {
         let mut state = self.state();
         if state.n_rung != n_rung {
