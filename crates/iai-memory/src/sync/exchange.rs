@@ -13,8 +13,8 @@ use super::{OpenVault, Taken};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 
-/// Payload that is fetched or sent at once.
-const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
+/// Payload that is fetched or sent at once; what is fetched at once is one transaction.
+const BYTES_AT_ONCE: usize = 1024 * 1024;
 /// Payloads that are dropped at once.
 const ERASED_AT_ONCE: usize = 500;
 /// A chain is begun anew at most so often in one exchange: more is somebody's game.
