@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::crash::{self, Crash};
 use crate::page::{self, Page};
-use crate::{figures, process, repository, tidy};
+use crate::{figures, process, repository, sync, tidy};
 
 /// Checks written by others, seen from the repository root. They may be absent.
 const ACCEPTANCE: &str = "../shared/acceptance";
@@ -36,6 +36,8 @@ enum Work {
     ReleaseBuild,
     /// A short run of kills.
     Crash,
+    /// A short run of homes that share one memory.
+    Sync,
     /// The page in a browser.
     Page,
     Acceptance(PathBuf),
@@ -85,6 +87,10 @@ fn steps() -> Result<Vec<Step>, String> {
         Step { name: "release build".to_owned(), work: Work::ReleaseBuild },
         Step { name: "crash".to_owned(), work: Work::Crash },
     ];
+    match sync::left_out() {
+        None => steps.push(Step { name: "sync".to_owned(), work: Work::Sync }),
+        Some(why) => println!("sync: skipped, {why}"),
+    }
     match page::missing() {
         None => steps.push(Step { name: "page".to_owned(), work: Work::Page }),
         Some(missing) => println!("page: skipped, {missing}"),
@@ -147,6 +153,7 @@ fn perform(work: &Work) -> Result<(), String> {
         Work::Test => succeed(tests(), CARGO_DEADLINE),
         Work::ReleaseBuild => succeed(repository::release_build(), CARGO_DEADLINE),
         Work::Crash => crash::run_program(Crash::SHORT, &repository::release_binary()?),
+        Work::Sync => sync::run_program(&sync::Ask::short(), &repository::release_binary()?),
         // A browser on a loaded machine loses a click now and then; what is wrong is so twice.
         Work::Page => page::run(Page::SHORT).or_else(|failure| {
             println!("{failure}; once more");

@@ -5,6 +5,7 @@ mod archive;
 mod bench;
 mod ci;
 mod clients;
+mod cluster;
 mod crash;
 mod dice;
 mod docs;
@@ -27,6 +28,7 @@ mod sample;
 mod settings;
 mod soak;
 mod stamp;
+mod sync;
 mod tidy;
 mod trial;
 
@@ -49,6 +51,10 @@ usage: cargo xtask <task>
   crash [--kills N] [--seed N]        kills the daemon in the middle of everything, counts losses
   faults [--seed N]                   lets system calls fail under the daemon and the hook (strace)
   soak [--minutes N] [--clients N]    a crowd of good and bad clients; memory, descriptors, latency
+  sync [--minutes N] [--seed N]       homes that share one memory through a PostgreSQL started for it:
+                                      killed, cut off, put back to a copy; equal at the end
+      [--homes N] [--kills N]         how many, and kills a minute
+      [--folder] [--binary FILE]      a folder instead; this program instead of a release build
   fuzz [--runs N] [--seed N]          damaged input for every parser, for longer than a test does
   memcheck                            the tests of everything `unsafe` under valgrind
   page [--memories N] [--release]     the page in headless Chromium (fetches its driver from npm)
@@ -118,6 +124,10 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
             let soak = soak::Soak::parse(flags).ok_or(Failure::Usage)?;
             Ok(soak::run(soak)?)
         }
+        ["sync", flags @ ..] => {
+            let ask = sync::Ask::parse(flags).ok_or(Failure::Usage)?;
+            Ok(sync::run(&ask)?)
+        }
         ["fuzz", flags @ ..] => {
             let fuzz = fuzz::Fuzz::parse(flags).ok_or(Failure::Usage)?;
             Ok(fuzz::run(fuzz)?)
@@ -167,6 +177,7 @@ mod tests {
             &["plugins", "extra"],
             &["release", "--binary"],
             &["soak", "--minutes", "0"],
+            &["sync", "--homes", "1"],
             &["page", "--memories"],
             &["bench", "hook", "--runs"],
             &["bench", "hook", "--runs", "0"],

@@ -18,7 +18,7 @@ use anyhow::Context as _;
 use iai_memory::{
     ExchangeError, ExchangeWork, Exchanged, MemoryEngine, MemoryError, SyncIdentity, VaultView,
 };
-use iai_sync::{MachineId, MachineKey, RandomError, Remote as _, RemoteError, random};
+use iai_sync::{MachineId, MachineKey, RandomError, Remote as _, RemoteError, VaultId, random};
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -135,16 +135,19 @@ impl Shared {
         while !self.must_stop() {
             let n_rung = self.state().n_rung;
             let vaults = match self.engine.sync_status() {
+                Ok(status) if status.vaults.is_empty() => {
+                    if self.has_ended(n_rung) {
+                        return;
+                    }
+                    continue;
+                }
                 Ok(status) => status.vaults,
                 Err(error) => {
                     tracing::error!(%error, "reading the vaults");
-                    break;
+                    Vec::new()
                 }
             };
-            if vaults.is_empty() {
-                break;
-            }
-            let mut is_well = true;
+            let mut is_well = !vaults.is_empty();
             for vault in &vaults {
                 is_well &= self.exchange(vault, &mut places);
                 self.listen(&vault.address);
@@ -156,11 +159,22 @@ impl Shared {
             retry = if is_well { RETRY_FIRST } else { retry.saturating_mul(2).min(RETRY_LAST) };
             self.wait(n_rung, if is_well { self.next_look() } else { Some(retry) });
         }
+        self.state().is_running = false;
+        self.changed.notify_all();
+    }
+
+    /// Ends where there is no vault, unless somebody has rung since that was looked at: it may be for
+    /// a new one.
+    fn has_ended(&self, n_rung: u64) -> bool {
         let mut state = self.state();
+        if state.n_rung != n_rung {
+            return false;
+        }
         state.is_running = false;
-        state.n_done = state.n_rung;
+        state.n_done = n_rung;
         drop(state);
         self.changed.notify_all();
+        true
     }
 
     /// Memories without vectors are told a little later; nothing else needs a look without a ring.
@@ -282,26 +296,44 @@ impl Shared {
 
     fn listen_until_stopped(&self, address: &str) {
         let mut place = None;
-        while !self.must_stop() && self.is_known(address) {
-            let waited = match &mut place {
-                Some(place) => Place::wait(place, LISTEN_PATIENCE),
-                None => remote::open(address).map(|opened| place = Some(opened)),
-            };
-            match waited {
-                Ok(()) => self.ring(),
+        let mut retry = RETRY_FIRST;
+        while !self.must_stop() {
+            let vaults = self.vaults_at(address);
+            if vaults.is_empty() {
+                break;
+            }
+            match hear(&mut place, address, &vaults) {
+                Ok(()) => {
+                    retry = RETRY_FIRST;
+                    self.ring();
+                }
                 Err(_) => {
                     place = None;
-                    self.rest(RETRY_FIRST);
+                    self.rest(retry);
+                    retry = retry.saturating_mul(2).min(LISTEN_PATIENCE);
                 }
             }
         }
         self.state().listening.remove(address);
     }
 
-    fn is_known(&self, address: &str) -> bool {
-        let status = self.engine.sync_status();
-        status.is_ok_and(|status| status.vaults.iter().any(|vault| vault.address == address))
+    fn vaults_at(&self, address: &str) -> Vec<VaultId> {
+        let vaults = self.engine.sync_status().map(|status| status.vaults).unwrap_or_default();
+        let here = vaults.into_iter().filter(|vault| vault.address == address);
+        here.filter_map(|vault| vault.id.parse().ok()).collect()
     }
+}
+
+/// Waits at a place for news of vaults. News is of what was asked for there, so each is asked for.
+fn hear(place: &mut Option<Place>, address: &str, vaults: &[VaultId]) -> Result<(), RemoteError> {
+    let place = match place {
+        Some(place) => place,
+        None => place.insert(remote::open(address)?),
+    };
+    for vault in vaults {
+        place.heads(*vault)?;
+    }
+    place.wait(LISTEN_PATIENCE)
 }
 
 /// Draws who this machine is.

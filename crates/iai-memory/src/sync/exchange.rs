@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use iai_store::VaultNumber;
-use iai_sync::{Appended, EntryName, Head, MachineId, Remote, RemoteError, VaultId};
+use iai_sync::{Appended, Entry, EntryName, Head, MachineId, Remote, RemoteError, VaultId};
 use jiff::Timestamp;
 use serde::Serialize;
 use thiserror::Error;
@@ -13,8 +13,10 @@ use super::{OpenVault, Taken};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 
-/// Payload that is fetched or sent at once; what is fetched at once is one transaction.
-const BYTES_AT_ONCE: usize = 1024 * 1024;
+/// Payload that is fetched or sent at once.
+const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
+/// Entries that are taken in by one transaction: whoever captures meanwhile waits for it.
+const TAKEN_AT_ONCE: usize = 250;
 /// Payloads that are dropped at once.
 const ERASED_AT_ONCE: usize = 500;
 /// A chain is begun anew at most so often in one exchange: more is somebody's game.
@@ -206,12 +208,24 @@ impl Exchange<'_> {
             if entries.is_empty() {
                 return Ok(());
             }
-            let now = (self.work.clock)();
-            let taken = self.engine.sync_take(self.vault, head.machine, entries, now)?;
-            if self.count(head.machine, taken) {
+            if self.take(head.machine, entries)? {
                 return Ok(());
             }
         }
+    }
+
+    /// Takes entries in, some at a time; tells whether reading has to stop.
+    fn take(&mut self, machine: MachineId, mut entries: Vec<Entry>) -> Result<bool, ExchangeError> {
+        while !entries.is_empty() {
+            let rest = entries.split_off(entries.len().min(TAKEN_AT_ONCE));
+            let now = (self.work.clock)();
+            let taken = self.engine.sync_take(self.vault, machine, entries, now)?;
+            if self.count(machine, taken) || (self.work.must_stop)() {
+                return Ok(true);
+            }
+            entries = rest;
+        }
+        Ok(false)
     }
 
     /// Adds up what was taken in; tells whether reading has to stop.
