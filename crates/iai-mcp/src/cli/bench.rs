@@ -69,7 +69,7 @@ pub(super) enum BenchCommand {
 
 #[derive(Args)]
 pub(super) struct SyncArguments {
-    /// A folder, or postgres://… of somebody who may prepare it
+    /// A folder, or postgres:// address of somebody who may prepare it
     #[arg(long)]
     address: String,
     /// A vault that an earlier run has filled

@@ -3,6 +3,7 @@
 
 mod canary;
 mod checks;
+mod machines;
 mod repairs;
 mod trends;
 

@@ -19,6 +19,7 @@ use iai_memory::{
     ExchangeError, ExchangeWork, Exchanged, MemoryEngine, MemoryError, SyncIdentity, VaultView,
 };
 use iai_sync::{MachineId, MachineKey, RandomError, Remote as _, RemoteError, VaultId, random};
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::face::Face;
@@ -60,8 +61,8 @@ struct State {
     n_done: u64,
     /// Addresses that are listened to.
     listening: BTreeSet<String>,
-    /// What the last exchange with each vault did.
-    last: BTreeMap<String, Exchanged>,
+    /// What the last exchange with each vault did, and when it ended well.
+    last: BTreeMap<String, (Exchanged, Timestamp)>,
 }
 
 impl Syncing {
@@ -230,7 +231,7 @@ impl Shared {
         let id = vault.id.clone();
         match done {
             Ok(done) => {
-                self.state().last.insert(id, done);
+                self.state().last.insert(id, (done, clock::now()));
                 true
             }
             // Nothing will be better by trying: somebody has to change something.

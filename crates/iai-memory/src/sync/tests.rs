@@ -437,6 +437,28 @@ fn what_a_remote_does_to_entries_is_noticed() {
     );
 }
 
+#[test]
+fn vectors_travel_and_are_used_where_the_model_is_the_same() {
+    let check = |name: &str, n_missing: u64| {
+        let mut shelf = Shelf::default();
+        let one = Machine::joined("a", VaultKind::Personal, &[]);
+        let other = Machine::joined("b", VaultKind::Personal, &[]);
+        for (machine, name) in [(&one, "minilm"), (&other, name)] {
+            let model = iai_embed::FakeEmbedder::new(name);
+            machine.engine().attach_model(std::sync::Arc::new(model)).unwrap();
+        }
+        one.trial.tell(&["the retry policy of the billing service has four attempts"]);
+        while one.engine().embed_step().unwrap() {}
+        settle(&[&one, &other], &mut shelf);
+        assert_eq!(other.texts().len(), 1);
+        assert_eq!(other.engine().meaning_status().pending, n_missing, "{name}");
+        let deep = other.engine().check(iai_store::CheckDepth::Deep).unwrap();
+        assert!(deep.is_clean(), "{:?}", deep.problems);
+    };
+    check("minilm", 0);
+    check("another", 1);
+}
+
 /// A small generator: the tests need no better one.
 struct Dice(u64);
 

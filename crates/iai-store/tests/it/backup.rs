@@ -104,7 +104,7 @@ fn a_backup_brings_everything_back() {
     let spooled = fs::read(new.paths.folder.join(".deferred-captures/s-1.jsonl")).unwrap();
     assert_eq!(spooled, [7; 70_000]);
     assert!(!new.paths.folder.join("unwelcome").exists());
-    assert_eq!(kind(take_again(&home, &file)), "Backup");
+    assert_eq!(kind(take_again(&home, &file)), "FileExists");
 }
 
 fn take_again(home: &Home, file: &Path) -> Result<(), StoreError> {

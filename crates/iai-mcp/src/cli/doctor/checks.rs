@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::capture_hooks::{Degree, wired_hosts};
 use super::repairs::{self, Repair};
-use super::{Check, canary, trends};
+use super::{Check, canary, machines, trends};
 use crate::client::{CallError, Client, check_store, key_status};
 use crate::clock;
 use crate::fields::Fields as _;
@@ -39,6 +39,7 @@ pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
         disk(settings),
         repairs::check(&settings.home, repair, clock::now()),
     ];
+    checks.push(machines::check(&client, &status));
     checks.extend(trends::all(&client, &status));
     checks.push(canary::check(settings, &status));
     checks

@@ -60,7 +60,10 @@ fn status(syncing: &Syncing, engine: &MemoryEngine, params: &Value) -> Answer {
     let state = syncing.shared.state();
     for (view, vault) in views.into_iter().flatten().zip(&status.vaults) {
         view.set("address", remote::shown(&vault.address));
-        view.set("last", json!(state.last.get(&vault.id)));
+        if let Some((done, at)) = state.last.get(&vault.id) {
+            view.set("last", json!(done));
+            view.set("heard_at", at.to_string());
+        }
     }
     told.set("rung", state.n_rung);
     told.set("done", state.n_done);
