@@ -174,7 +174,7 @@ fn storm(
         let is_over = &is_over;
         let mut threads = Vec::new();
         for home in homes {
-            let mut worker = Worker { home, place, ledger, is_over, dice: dice.split() };
+            let mut worker = Worker { home, homes, place, ledger, is_over, dice: dice.split() };
             threads.push(scope.spawn(move || worker.work()));
         }
         let mut own = dice.split();

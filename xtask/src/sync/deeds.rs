@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -73,6 +74,7 @@ impl Deed {
 /// Somebody at one home.
 pub(super) struct Worker<'a> {
     pub(super) home: &'a Home,
+    pub(super) homes: &'a [Home],
     pub(super) place: &'a Place,
     pub(super) ledger: &'a Ledger,
     pub(super) is_over: &'a AtomicBool,
@@ -238,14 +240,18 @@ impl Worker<'_> {
     /// A copy of the store, as a backup program or a cloned disk has it.
     fn copy(&self) -> Result<(), String> {
         self.home.kill()?;
+        let _copying = self.ledger.copies.lock().unwrap_or_else(PoisonError::into_inner);
         self.home.copy_store(&self.home.folder.join("copy"))?;
         self.ledger.count("stores copied", true);
         Ok(())
     }
 
     /// Puts the store back to an earlier state, once the others can tell what has happened since.
-    fn restore(&self) -> Result<(), String> {
-        let copy = self.home.folder.join("copy");
+    /// Now and then it is another home's: then two live under one name.
+    fn restore(&mut self) -> Result<(), String> {
+        let whose = if self.dice.one_in(3) { self.dice.pick(self.homes) } else { None };
+        let whose = whose.unwrap_or(self.home);
+        let copy = whose.folder.join("copy");
         if !copy.is_dir() {
             return Ok(());
         }
@@ -254,8 +260,11 @@ impl Worker<'_> {
             return Ok(());
         }
         self.home.kill()?;
+        let _copying = self.ledger.copies.lock().unwrap_or_else(PoisonError::into_inner);
         self.home.restore_store(&copy)?;
-        self.ledger.count("stores put back", true);
+        let is_own = whose.number == self.home.number;
+        let what = if is_own { "stores put back" } else { "stores put in another home" };
+        self.ledger.count(what, true);
         Ok(())
     }
 

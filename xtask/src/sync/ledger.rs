@@ -44,6 +44,8 @@ struct Book {
 #[derive(Default)]
 pub(super) struct Ledger {
     book: Mutex<Book>,
+    /// Whoever makes a copy of a store or takes one holds this.
+    pub(super) copies: Mutex<()>,
 }
 
 impl Ledger {
