@@ -39,7 +39,7 @@ pub(crate) struct Ask {
     n_homes: usize,
     n_kills: u64,
     is_folder: bool,
-    /// Whether one transcript may arrive at several homes. What is forgotten in a home before it was
+    /// Whether one transcript may arrive at several homes. What is forgotten in one before it was
     /// told to anybody may come back from another home, if that one is then put back to a copy.
     has_doubles: bool,
     binary: Option<PathBuf>,
