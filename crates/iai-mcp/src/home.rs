@@ -144,12 +144,15 @@ pub(crate) struct UnusableFolder {
 /// Makes a folder that only its owner can enter, whatever the umask says, and tightens one that is
 /// too open.
 pub(crate) fn ensure_private_folder(path: &Path) -> io::Result<()> {
-    match DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error),
-    }
-    let metadata = fs::metadata(path)?;
+    // Looked at before it is made: making waits for whoever changes the folder above, also where
+    // there is nothing to make.
+    let metadata = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)?;
+            fs::metadata(path)?
+        }
+        found => found?,
+    };
     if !metadata.is_dir() {
         return Err(io::Error::new(io::ErrorKind::NotADirectory, "this path is not a folder"));
     }

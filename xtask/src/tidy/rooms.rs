@@ -93,6 +93,7 @@ const CONFINED: &[Confined] = &[
             "crates/iai-store/src/index/kernels",
             "crates/iai-store/src/kernels",
             "crates/iai-mcp/src/daemon/launchd",
+            "crates/iai-mcp/src/hook/kernels",
         ],
         instead: "find a safe way, or do it in kernels.rs or launchd.rs",
     },
