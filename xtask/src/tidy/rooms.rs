@@ -89,6 +89,7 @@ const CONFINED: &[Confined] = &[
         names: &["unsafe"],
         reach: Reach::All(""),
         rooms: &[
+            "crates/iai-cipher/src/kernels",
             "crates/iai-embed/src/kernels",
             "crates/iai-store/src/index/kernels",
             "crates/iai-store/src/kernels",
