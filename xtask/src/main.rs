@@ -10,6 +10,7 @@ mod dice;
 mod docs;
 mod faults;
 mod figures;
+mod fleet;
 mod fuzz;
 mod line;
 mod mcp;
@@ -53,6 +54,10 @@ usage: cargo xtask <task>
   page [--memories N] [--release]     the page in headless Chromium (fetches its driver from npm)
   bench hook|mcp [--runs N]           figures of the release binary; asserts nothing
   bench footprint|import
+  bench sync --machines N             a simulated fleet, parted and killed, until all stores agree
+      [--operations N] [--seed N]
+  bench sync [--entries N]            a PostgreSQL started for this, and a folder
+      --binary FILE                   with this program instead of a release build
       IAI_PYTHON_CLI, IAI_NODE_WRAPPER: command lines to measure side by side
 ";
 
@@ -122,6 +127,14 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
             let page = page::Page::parse(flags).ok_or(Failure::Usage)?;
             Ok(page::run(page)?)
         }
+        ["bench", "sync", flags @ ..] if flags.first() == Some(&"--machines") => {
+            let fleet = fleet::Fleet::parse(flags).ok_or(Failure::Usage)?;
+            Ok(fleet::run(fleet)?)
+        }
+        ["bench", "sync", flags @ ..] => {
+            let ask = bench::sync::Ask::parse(flags).ok_or(Failure::Usage)?;
+            Ok(bench::sync::run(&ask)?)
+        }
         ["bench", what @ ..] => {
             let bench = bench::Bench::parse(what).ok_or(Failure::Usage)?;
             Ok(bench::run(bench)?)
@@ -157,6 +170,7 @@ mod tests {
             &["page", "--memories"],
             &["bench", "hook", "--runs"],
             &["bench", "hook", "--runs", "0"],
+            &["bench", "sync", "--machines", "1"],
         ];
         for words in cases {
             assert!(matches!(dispatch(words), Err(Failure::Usage)), "{words:?}");

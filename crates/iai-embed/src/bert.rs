@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Pooling;
 use crate::error::EmbedError;
-use crate::kernels::{self, Kernel, LANES, Norm};
+use crate::kernels::{self, GROUP_PANELS, Kernel, LANES, Norm, Whole};
 use crate::team::Team;
 use crate::weights::{Linear, Matrix, Part, Parts, Words, to_unit};
 use attention::{Attention, Space};
@@ -68,11 +68,10 @@ pub(crate) enum Hands<'a> {
     Together(&'a Team),
 }
 
-/// One matrix multiplication of a layer.
+/// A matrix multiplication that leads back to a layer's own width.
 #[derive(Clone, Copy)]
 enum Step {
     Output,
-    Up,
     Down,
 }
 
@@ -186,7 +185,7 @@ impl Bert {
             n_rows += text.len();
         }
         let spans = Arc::new(spans);
-        let mut activations = Arc::new(self.look_up(texts, n_rows)?);
+        let mut activations = self.look_up(texts, n_rows)?;
         for layer in 0..self.layers.len() {
             activations = self.layer(layer, activations, &spans, hands)?;
         }
@@ -196,25 +195,25 @@ impl Bert {
     fn layer(
         self: &Arc<Self>,
         at: usize,
-        activations: Arc<Matrix>,
+        activations: Matrix,
         spans: &Arc<Vec<Range<usize>>>,
         hands: &Hands<'_>,
-    ) -> Result<Arc<Matrix>, EmbedError> {
+    ) -> Result<Matrix, EmbedError> {
         let Some(layer) = self.layers.get(at) else { return Ok(activations) };
         let n_rows = activations.n_rows;
-        let (bert, input, spans) = (Arc::clone(self), Arc::clone(&activations), Arc::clone(spans));
+        let (bert, spans) = (Arc::clone(self), Arc::clone(spans));
+        let input = activations.whole(self.kernel);
         let heads =
             hands.map(self.shape.n_heads, move |head| bert.head(at, head, &input, &spans))?;
-        let context = Arc::new(Matrix { values: heads.concat(), n_rows });
-        let mut attended = self.step(at, Step::Output, &context, hands)?;
+        let context = Matrix { values: heads.concat(), n_rows }.whole(self.kernel);
+        let mut attended = self.step(at, Step::Output, context, hands)?;
         attended.add(&activations);
         kernels::layer_norm(self.kernel, &mut attended.values, n_rows, &layer.output_norm);
-        let attended = Arc::new(attended);
-        let wide = Arc::new(self.step(at, Step::Up, &attended, hands)?);
-        let mut output = self.step(at, Step::Down, &wide, hands)?;
+        let wide = self.widened(at, attended.whole(self.kernel), hands)?;
+        let mut output = self.step(at, Step::Down, wide, hands)?;
         output.add(&attended);
         kernels::layer_norm(self.kernel, &mut output.values, n_rows, &layer.down_norm);
-        Ok(Arc::new(output))
+        Ok(output)
     }
 
     /// Word and position embeddings, normed.
@@ -234,13 +233,11 @@ impl Bert {
     }
 
     /// One head of attention, from its queries, keys and values to what it gathered.
-    fn head(&self, layer: usize, head: usize, input: &Matrix, spans: &[Range<usize>]) -> Vec<f32> {
+    fn head(&self, layer: usize, head: usize, input: &Whole, spans: &[Range<usize>]) -> Vec<f32> {
         let Some(layer) = self.layers.get(layer) else { return Vec::new() };
         let n_panels = self.shape.n_hidden / self.shape.n_heads / LANES;
         let panels = head * n_panels..(head + 1) * n_panels;
-        let mut block = Vec::new();
-        let mut project =
-            |linear: &Linear| linear.apply(self.kernel, input, panels.clone(), &mut block);
+        let project = |linear: &Linear| linear.apply(self.kernel, input, panels.clone());
         let attention = Attention {
             kernel: self.kernel,
             query: project(&layer.query),
@@ -260,42 +257,48 @@ impl Bert {
         self: &Arc<Self>,
         layer: usize,
         step: Step,
-        input: &Arc<Matrix>,
+        input: Whole,
         hands: &Hands<'_>,
     ) -> Result<Matrix, EmbedError> {
-        let n_outputs = match step {
-            Step::Output | Step::Down => self.shape.n_hidden,
-            Step::Up => self.shape.n_intermediate,
-        };
-        let n_panels = n_outputs / LANES;
-        let n_per_task = match hands {
-            Hands::Alone => n_panels,
-            Hands::Together(_) => PANELS_PER_TASK,
-        };
-        let (bert, shared) = (Arc::clone(self), Arc::clone(input));
+        let (bert, n_rows) = (Arc::clone(self), input.n_rows);
+        let (n_panels, n_per_task) = hands.shares(self.shape.n_hidden, PANELS_PER_TASK);
         let work = move |task: usize| {
+            let Some(layer) = bert.layers.get(layer) else { return Vec::new() };
+            let linear = match step {
+                Step::Output => &layer.output,
+                Step::Down => &layer.down,
+            };
             let panels = task * n_per_task..((task + 1) * n_per_task).min(n_panels);
-            bert.panels(layer, step, &shared, panels)
+            linear.apply(bert.kernel, &input, panels)
         };
-        let mut parts = hands.map(n_panels.div_ceil(n_per_task), work)?;
-        let is_one = parts.len() == 1;
-        let values = if is_one { parts.pop().unwrap_or_default() } else { parts.concat() };
-        Ok(Matrix { values, n_rows: input.n_rows })
+        let values = joined(hands.map(n_panels.div_ceil(n_per_task), work)?);
+        Ok(Matrix { values, n_rows })
     }
 
-    fn panels(&self, layer: usize, step: Step, input: &Matrix, panels: Range<usize>) -> Vec<f32> {
-        let Some(layer) = self.layers.get(layer) else { return Vec::new() };
-        let mut block = Vec::new();
-        match step {
-            Step::Output => layer.output.apply(self.kernel, input, panels, &mut block),
-            Step::Down => layer.down.apply(self.kernel, input, panels, &mut block),
-            Step::Up => {
-                let mut values = layer.up.apply(self.kernel, input, panels, &mut block);
-                kernels::gelu(self.kernel, &mut values);
-                values
-            }
-        }
+    /// The middle of a layer, in whole numbers at once: each thread makes whole groups of them.
+    fn widened(
+        self: &Arc<Self>,
+        layer: usize,
+        input: Whole,
+        hands: &Hands<'_>,
+    ) -> Result<Whole, EmbedError> {
+        let (bert, n_rows) = (Arc::clone(self), input.n_rows);
+        let (n_panels, n_per_task) = hands.shares(self.shape.n_intermediate, GROUP_PANELS);
+        let work = move |task: usize| {
+            let Some(layer) = bert.layers.get(layer) else { return Whole::default() };
+            let panels = task * n_per_task..((task + 1) * n_per_task).min(n_panels);
+            let mut values = layer.up.apply(bert.kernel, &input, panels);
+            kernels::gelu(bert.kernel, &mut values);
+            Matrix { values, n_rows }.whole(bert.kernel)
+        };
+        let parts = hands.map(n_panels.div_ceil(n_per_task), work)?;
+        let (values, scales) = parts.into_iter().map(|part| (part.values, part.scales)).unzip();
+        Ok(Whole { values: joined(values), scales: joined(scales), n_rows })
     }
+}
+
+fn joined<T: Copy>(mut parts: Vec<Vec<T>>) -> Vec<T> {
+    if parts.len() == 1 { parts.pop().unwrap_or_default() } else { parts.concat() }
 }
 
 /// Makes one unit vector out of the rows of a text.
@@ -309,6 +312,15 @@ fn pooled(rows: &Matrix, span: &Range<usize>, pooling: Pooling) -> Vec<f32> {
 }
 
 impl Hands<'_> {
+    /// Returns how many panels so many columns are, and how many of them make a task.
+    fn shares(&self, n_columns: usize, n_together: usize) -> (usize, usize) {
+        let n_panels = n_columns / LANES;
+        match self {
+            Self::Alone => (n_panels, n_panels),
+            Self::Together(_) => (n_panels, n_together),
+        }
+    }
+
     fn map<T, F>(&self, n_tasks: usize, work: F) -> Result<Vec<T>, EmbedError>
     where
         T: Send + 'static,

@@ -4,21 +4,28 @@
 //! One panel of results depends on one panel of weights only, so panels are computed by whoever is
 //! free. Every function is written once and compiled twice: as any machine runs it, and for AVX2
 //! with FMA (on 64-bit ARM: for NEON, which every such machine has). Loops over single floats are
-//! left to the compiler; the innermost one, in which a forward pass spends its time, is written
+//! left to the compiler; the innermost ones, in which a forward pass spends its time, are written
 //! over the registers of `kernels/lanes.rs`. The versions differ in rounding alone.
+//!
+//! With weights, rows are multiplied as whole numbers of sixteen bits ([`Whole`]): sums within a
+//! group are exact, and a register holds twice as many of them as floats.
 #![expect(unsafe_code, reason = "calling what is compiled for newer machines needs it")]
 
 mod lanes;
+mod whole;
 
 use lanes::{Arithmetic, Fusing, Lanes as _, Rounding};
+pub(crate) use whole::Whole;
+use whole::{linear_of, make_whole_of};
 
 /// Columns of a panel.
 pub(crate) const LANES: usize = 16;
 /// Weights that share one scale.
 pub(crate) const GROUP: usize = 64;
-/// Rows of weights made to floats at a time: 12 KiB, so that a first-level cache holds them and the
-/// activations that pass by.
-const BLOCK_ROWS: usize = 3 * GROUP;
+/// Panels of activations that meet the weights of one group.
+pub(crate) const GROUP_PANELS: usize = GROUP / LANES;
+/// Added to a small number, it leaves that number's whole part in the lowest bits.
+const ROUNDING: f32 = 12_582_912.0;
 
 /// Which instructions this machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +42,7 @@ pub(crate) struct Detected(());
 
 /// Panels of weights: in each, a row of [`LANES`] columns for every input.
 pub(crate) struct WeightPanels<'a> {
+    pub(crate) n_inputs: usize,
     /// `n_inputs × LANES` signed bytes a panel.
     pub(crate) quants: &'a [u8],
     /// A row of [`LANES`] for every [`GROUP`] inputs, panel after panel.
@@ -83,13 +91,13 @@ macro_rules! dispatched {
 }
 
 dispatched! {
-    /// `out += rows · weights`, panel after panel; `block` is working space.
-    linear => linear_of(
-        rows: Rows<'_>,
-        weights: &WeightPanels<'_>,
-        block: &mut Vec<f32>,
-        out: &mut [f32],
-    )
+    /// `out += rows · weights`, panel after panel.
+    linear => linear_of(rows: &Whole, weights: &WeightPanels<'_>, out: &mut [f32])
+}
+
+dispatched! {
+    /// Adds panels of rows to those in `whole`, which fill their groups.
+    make_whole => make_whole_of(values: &[f32], whole: &mut Whole)
 }
 
 dispatched! {
@@ -132,46 +140,6 @@ pub(crate) struct Norm {
     pub(crate) weight: Vec<f32>,
     pub(crate) bias: Vec<f32>,
     pub(crate) epsilon: f32,
-}
-
-#[inline(always)]
-fn linear_of<A: Arithmetic>(
-    rows: Rows<'_>,
-    weights: &WeightPanels<'_>,
-    block: &mut Vec<f32>,
-    out: &mut [f32],
-) {
-    let n_inputs = rows.n_columns;
-    let (n_quants, n_scales) = (n_inputs * LANES, n_inputs.div_ceil(GROUP) * LANES);
-    let n_out = (rows.n_rows * LANES).max(1);
-    // Room is made once: a shorter block leaves the rest of it as it is.
-    block.resize(BLOCK_ROWS * LANES, 0.0);
-    // Block by block, and not panel by panel: what all panels need of a wide input stays in the
-    // second-level cache.
-    for first in (0..n_inputs).step_by(BLOCK_ROWS) {
-        let n_columns = (n_inputs - first).min(BLOCK_ROWS);
-        let values = rows.values.get(first / LANES * rows.stride..).unwrap_or_default();
-        let rows = Rows { values, n_columns, ..rows };
-        let panels = weights.quants.chunks(n_quants).zip(weights.scales.chunks(n_scales));
-        for ((quants, scales), out) in panels.zip(out.chunks_mut(n_out)) {
-            let quants = quants.get(first * LANES..(first + n_columns) * LANES);
-            let scales = scales.get(first / GROUP * LANES..);
-            dequantise_block::<A>(quants.unwrap_or_default(), scales.unwrap_or_default(), block);
-            multiply_of::<A>(rows, block, out);
-        }
-    }
-}
-
-#[inline(always)]
-fn dequantise_block<A: Arithmetic>(quants: &[u8], scales: &[f32], block: &mut [f32]) {
-    let groups = quants.chunks(GROUP * LANES).zip(block.chunks_mut(GROUP * LANES));
-    for ((quants, floats), scales) in groups.zip(scales.as_chunks::<LANES>().0) {
-        let scales = A::Lanes::load(scales);
-        let rows = quants.as_chunks::<LANES>().0.iter().zip(floats.as_chunks_mut::<LANES>().0);
-        for (quants, floats) in rows {
-            A::Lanes::dequantise(quants, scales).store(floats);
-        }
-    }
 }
 
 #[inline(always)]
@@ -268,8 +236,6 @@ fn gelu_one<A: Arithmetic>(x: f32) -> f32 {
 /// `eˣ` for `x ≤ 0`, to about one unit in the last place; below -87 it is as good as 0.
 #[inline(always)]
 fn exponential<A: Arithmetic>(x: f32) -> f32 {
-    // Added to a small number, it leaves that number's whole part in the lowest bits.
-    const ROUNDING: f32 = 12_582_912.0;
     const LN2_HIGH: f32 = 0.693_359_4;
     const LN2_LOW: f32 = -2.121_944_4e-4;
     const TERMS: [f32; 6] =
@@ -386,10 +352,11 @@ mod tests {
         let quants: Vec<u8> = (0..=255).cycle().take(n_inputs * LANES).collect();
         let scales = vec![0.002; n_inputs.div_ceil(GROUP) * LANES];
         let values = values(n_rows * n_inputs);
-        let rows = Rows { values: &values, stride: n_rows * LANES, n_rows, n_columns: n_inputs };
-        let weights = WeightPanels { quants: &quants, scales: &scales };
+        let mut rows = Whole { n_rows, ..Whole::default() };
+        make_whole(kernel, &values, &mut rows);
+        let weights = WeightPanels { n_inputs, quants: &quants, scales: &scales };
         let mut out = vec![0.5; n_rows * LANES];
-        linear(kernel, rows, &weights, &mut Vec::new(), &mut out);
+        linear(kernel, &rows, &weights, &mut out);
         out
     }
 
@@ -433,6 +400,27 @@ mod tests {
         both(&|kernel, values| gelu(kernel, values));
         let quants: Vec<u8> = (0..=255).cycle().take(37 * 48).collect();
         both(&|kernel, values| add_quantised(kernel, &quants, &[0.01; 28], values));
+    }
+
+    #[test]
+    fn what_is_no_number_is_not_lost_on_the_way_to_whole_ones() {
+        for kernel in [Kernel::Portable, Kernel::detect()] {
+            for broken in [f32::NAN, f32::INFINITY] {
+                let mut values = values(2 * GROUP);
+                values[LANES + 3] = broken;
+                let mut rows = Whole::of_rows(2, values.len());
+                make_whole(kernel, &values, &mut rows);
+                let weights = WeightPanels {
+                    n_inputs: GROUP,
+                    quants: &[1; GROUP * LANES],
+                    scales: &[0.5; LANES],
+                };
+                let mut out = vec![0.0; 2 * LANES];
+                linear(kernel, &rows, &weights, &mut out);
+                assert!(out[..LANES].iter().all(|value| value.is_finite()));
+                assert!(out[LANES..].iter().all(|value| !value.is_finite()));
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use crate::kernels::{self, GROUP, Kernel, LANES, Rows, WeightPanels};
+use crate::kernels::{self, GROUP, Kernel, LANES, WeightPanels, Whole};
 
 const N_INPUTS: usize = 384;
 const N_OUTPUTS: usize = 1536;
@@ -25,13 +25,12 @@ pub fn matrix_speed(n_rows: usize) -> f64 {
     let kernel = Kernel::detect();
     let quants: Vec<u8> = (0..=255).cycle().take(N_INPUTS * N_OUTPUTS).collect();
     let scales = vec![0.01; N_INPUTS.div_ceil(GROUP) * N_OUTPUTS];
-    let values = vec![0.5; n_rows * N_INPUTS];
+    let mut rows = Whole::of_rows(n_rows, n_rows * N_INPUTS);
+    kernels::make_whole(kernel, &vec![0.5; n_rows * N_INPUTS], &mut rows);
     let mut out = vec![0.0; n_rows * N_OUTPUTS];
-    let mut block = Vec::new();
-    let rows = Rows { values: &values, stride: n_rows * LANES, n_rows, n_columns: N_INPUTS };
-    let weights = WeightPanels { quants: &quants, scales: &scales };
+    let weights = WeightPanels { n_inputs: N_INPUTS, quants: &quants, scales: &scales };
     gigaflops(2 * n_rows * N_INPUTS * N_OUTPUTS, || {
-        kernels::linear(kernel, rows, &weights, &mut block, &mut out);
+        kernels::linear(kernel, &rows, &weights, &mut out);
         black_box(&out);
     })
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::EmbedError;
-use crate::kernels::{self, GROUP, Kernel, LANES, Norm, Rows, WeightPanels};
+use crate::kernels::{self, GROUP, Kernel, LANES, Norm, WeightPanels, Whole};
 
 /// A part of the weights, as it stands in a model file.
 pub(crate) enum Part<'a> {
@@ -205,29 +205,21 @@ impl Linear {
 
     /// Computes the whole output.
     pub(crate) fn all(&self, kernel: Kernel, input: &Matrix) -> Matrix {
-        let values = self.apply(kernel, input, 0..self.bias.len() / LANES, &mut Vec::new());
+        let panels = 0..self.bias.len() / LANES;
+        let values = self.apply(kernel, &input.whole(kernel), panels);
         Matrix { values, n_rows: input.n_rows }
     }
 
     /// Computes some panels of the output.
-    pub(crate) fn apply(
-        &self,
-        kernel: Kernel,
-        input: &Matrix,
-        panels: Range<usize>,
-        block: &mut Vec<f32>,
-    ) -> Vec<f32> {
-        let stride = input.n_rows * LANES;
-        let rows =
-            Rows { values: &input.values, stride, n_rows: input.n_rows, n_columns: self.n_inputs };
+    pub(crate) fn apply(&self, kernel: Kernel, input: &Whole, panels: Range<usize>) -> Vec<f32> {
         // The bias first, into room that nobody has cleared.
-        let mut out = Vec::with_capacity(panels.len() * stride);
+        let mut out = Vec::with_capacity(panels.len() * input.n_rows * LANES);
         let bias = self.bias.as_chunks::<LANES>().0.get(panels.clone()).unwrap_or_default();
         for lanes in bias {
             out.extend(std::iter::repeat_n(*lanes, input.n_rows).flatten());
         }
         if let Some(weights) = self.panels(&panels) {
-            kernels::linear(kernel, rows, &weights, block, &mut out);
+            kernels::linear(kernel, input, &weights, &mut out);
         }
         out
     }
@@ -235,6 +227,7 @@ impl Linear {
     fn panels(&self, panels: &Range<usize>) -> Option<WeightPanels<'_>> {
         let part = |n: usize| panels.start * n..panels.end * n;
         Some(WeightPanels {
+            n_inputs: self.n_inputs,
             quants: self.quants.get(part(self.n_inputs * LANES))?,
             scales: self.scales.get(part(self.n_inputs.div_ceil(GROUP) * LANES))?,
         })
@@ -259,6 +252,13 @@ impl Norm {
 impl Matrix {
     pub(crate) fn zeros(n_rows: usize, n_columns: usize) -> Self {
         Self { values: vec![0.0; n_rows * n_columns], n_rows }
+    }
+
+    /// Returns the same in whole numbers, to multiply with weights.
+    pub(crate) fn whole(&self, kernel: Kernel) -> Whole {
+        let mut whole = Whole::of_rows(self.n_rows, self.values.len());
+        kernels::make_whole(kernel, &self.values, &mut whole);
+        whole
     }
 
     pub(crate) fn add(&mut self, other: &Self) {

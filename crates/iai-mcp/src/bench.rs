@@ -30,6 +30,7 @@ mod recall;
 mod scores;
 mod sheet;
 mod sources;
+mod sync;
 mod synthetic;
 
 pub(crate) use consolidate::run as consolidate;
@@ -45,3 +46,4 @@ pub(crate) use recall::{RecallBench, run as recall, score_again};
 pub(crate) use scores::Report;
 pub(crate) use sheet::Sheet;
 pub(crate) use sources::{Format, Source};
+pub(crate) use sync::{SyncBench, run as sync};

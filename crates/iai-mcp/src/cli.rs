@@ -27,6 +27,7 @@ mod session_start;
 mod setup;
 mod spool;
 mod status;
+mod sync;
 mod teach;
 mod transcript;
 mod uninstall;
@@ -126,6 +127,9 @@ enum Command {
     CaptureTurnDeferred(capture_transcript::DeferArguments),
     /// Take in the history that hosts have written so far
     Import(import::ImportArguments),
+    /// Have the same memory on several machines, sealed, through PostgreSQL or a folder
+    #[command(subcommand)]
+    Sync(sync::SyncCommand),
     /// Prove that the store is whole, or that what hosts wrote is in it
     Verify(verify::VerifyArguments),
     /// Look for sentence models, or install one
@@ -300,6 +304,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
             Ok(ExitCode::SUCCESS)
         }
         Command::Import(arguments) => import::import(&arguments, settings, output),
+        Command::Sync(command) => sync::run(&command, &client(), output),
         Command::Verify(arguments) => verify::run(&arguments, settings, output),
         Command::Model(command) => model::run(&command, &client(), settings, output),
         Command::Spool(command) => spool::run(&command, settings, output),

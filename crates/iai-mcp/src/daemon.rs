@@ -16,6 +16,7 @@ mod organiser;
 mod reflection;
 mod scanning;
 mod singleton;
+mod sync;
 mod watch;
 mod workers;
 
@@ -28,7 +29,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use iai_memory::{Ingested, MemoryError, ReflectionOccasion};
+use iai_memory::{Ingested, MemoryError, ReflectionOccasion, StoreError};
 use iai_wire::{Call, PROTOCOL_VERSION, Params, code};
 use serde_json::{Value, json};
 
@@ -176,6 +177,7 @@ impl House {
             opened.engine.stop_embedding();
             opened.engine.stop_organising();
             opened.reflection.stop();
+            opened.sync.stop();
             let why = json!({"why": format!("{why:?}")});
             if let Err(error) = opened.engine.record_event("daemon_stopped", why, clock::now()) {
                 tracing::warn!(%error, "leaving without a note");
@@ -222,6 +224,7 @@ fn drain_once(opened: &Opened, face: &Face) -> Event {
             let now = clock::now();
             face.show_drained(pass.n_pending, pass.n_foreign, pass.oldest_pending_at, now);
             if pass.ingested != Ingested::default() {
+                opened.sync.ring();
                 tracing::info!(?pass.ingested, pending = pass.n_pending, "drained");
             }
             Event::Drained { n_pending: pass.n_pending, look_again_in: pass.look_again_in }
@@ -255,9 +258,17 @@ fn answerer(
             Ok(json!({"ok": true}))
         }
         "spool_drain" => drain_named(&*store.wait()?, &face, call.params.read()),
-        "memory_forget" => forgetting::forget(&*store.wait()?, &face, call.params.read()),
+        "memory_forget" => {
+            let opened = store.wait()?;
+            let told = forgetting::forget(&opened, &face, call.params.read());
+            opened.sync.ring();
+            told
+        }
         "memory_forget_asked" => {
-            forgetting::forget_asked(&*store.wait()?, &face, call.params.read())
+            let opened = store.wait()?;
+            let told = forgetting::forget_asked(&opened, &face, call.params.read());
+            opened.sync.ring();
+            told
         }
         "secrets_scan" => {
             scanning::scan(&*store.wait()?, &settings.secrets_now(), call.params.read())
@@ -279,29 +290,48 @@ fn answerer(
             let turns = turns.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
             Ok(handlers::turns::preview(&turns))
         }
-        method => {
-            let opened = store.wait()?;
-            // Whoever asks for quiet work must not be what it makes way for.
-            let _asking = (!handlers::is_quiet(method)).then(|| opened.engine.asking());
-            let (engine, now) = (&opened.engine, clock::now());
-            let secrets = match handlers::is_write(method) {
-                true => settings.secrets_now(),
-                false => SecretPolicy::default(),
-            };
-            let answer = match &call.params {
-                Params::Written(turns) => handlers::turns::answer(engine, method, turns, now),
-                Params::Read(params) => handlers::answer(engine, &secrets, method, params, now),
-            };
-            if opened.engine.is_broken() {
-                events.send(Event::WriterBroke).ok();
-            }
-            if let Ok(answer) = &answer {
-                face.add(handlers::n_stored_by(method, answer), 0);
-                face.add_tokens(handlers::n_tokens_by(method, answer));
-            }
-            answer
-        }
+        _ => answer_from_store(&settings, &*store.wait()?, &face, &events, call),
     })
+}
+
+/// Answers what only needs the store, or the vaults.
+fn answer_from_store(
+    settings: &Settings,
+    opened: &Opened,
+    face: &Face,
+    events: &SyncSender<Event>,
+    call: &Call,
+) -> Result<Value, Failure> {
+    let method = call.method.as_str();
+    let about_vaults = match &call.params {
+        Params::Read(params) => sync::answer(&opened.sync, &opened.engine, method, params),
+        Params::Written(_) => None,
+    };
+    if let Some(answer) = about_vaults {
+        return answer;
+    }
+    // Whoever asks for quiet work must not be what it makes way for.
+    let _asking = (!handlers::is_quiet(method)).then(|| opened.engine.asking());
+    let (engine, now) = (&opened.engine, clock::now());
+    let secrets = match handlers::is_write(method) {
+        true => settings.secrets_now(),
+        false => SecretPolicy::default(),
+    };
+    let answer = match &call.params {
+        Params::Written(turns) => handlers::turns::answer(engine, method, turns, now),
+        Params::Read(params) => handlers::answer(engine, &secrets, method, params, now),
+    };
+    if opened.engine.is_broken() {
+        events.send(Event::WriterBroke).ok();
+    }
+    if let Ok(answer) = &answer {
+        face.add(handlers::n_stored_by(method, answer), 0);
+        face.add_tokens(handlers::n_tokens_by(method, answer));
+    }
+    if handlers::is_write(method) {
+        opened.sync.ring();
+    }
+    answer
 }
 
 /// Drains one file now, for `capture-transcript` without `--no-spawn`.
@@ -339,5 +369,13 @@ pub(crate) fn hold_store(home: &Home) -> anyhow::Result<impl Sized + use<>> {
 
 /// Tells whether an error is about the store or its key.
 pub(crate) fn is_store_error(error: &(dyn std::error::Error + 'static)) -> bool {
-    error.is::<MemoryError>() || error.is::<iai_memory::StoreError>()
+    error.is::<MemoryError>() || error.is::<StoreError>()
+}
+
+/// Whether an error only says that something stands where something new was to be made.
+pub(crate) fn is_taken_place(error: &(dyn std::error::Error + 'static)) -> bool {
+    match (error.downcast_ref::<MemoryError>(), error.downcast_ref::<StoreError>()) {
+        (Some(MemoryError::Store(error)), _) | (_, Some(error)) => error.is_taken_place(),
+        (Some(_) | None, None) => false,
+    }
 }

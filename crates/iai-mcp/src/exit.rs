@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use iai_wire::ConnectError;
+use thiserror::Error;
 
 use crate::client::{CallError, StartFailed};
 use crate::daemon;
@@ -19,6 +20,11 @@ pub(crate) enum Exit {
     DaemonUnreachable = 4,
     StoreOrKey = 5,
 }
+
+/// A command line that the parser lets through and nobody can follow; says what would be right.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub(crate) struct Misuse(pub(crate) &'static str);
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
@@ -38,6 +44,12 @@ impl Exit {
             }
             if let Some(failed) = cause.downcast_ref::<StartFailed>() {
                 return Self::from_code(failed.code);
+            }
+            if cause.is::<Misuse>() {
+                return Self::Usage;
+            }
+            if daemon::is_taken_place(cause) {
+                return Self::Failure;
             }
             if daemon::is_store_error(cause) {
                 return Self::StoreOrKey;
@@ -92,5 +104,6 @@ mod tests {
         check(refused(iai_wire::code::UNREACHABLE), Exit::DaemonUnreachable);
         check(refused(iai_wire::code::FAILED), Exit::Failure);
         check(anyhow::anyhow!("anything else"), Exit::Failure);
+        check(Misuse("say what to forget"), Exit::Usage);
     }
 }

@@ -142,7 +142,8 @@ pub(crate) struct UnusableFolder {
 }
 
 /// Makes a folder that only its owner can enter, whatever the umask says, and tightens one that is
-/// too open.
+/// too open. One that somebody else made in our place is refused: they could put files into it and
+/// take ours out.
 pub(crate) fn ensure_private_folder(path: &Path) -> io::Result<()> {
     // Looked at before it is made: making waits for whoever changes the folder above, also where
     // there is nothing to make.
@@ -156,8 +157,12 @@ pub(crate) fn ensure_private_folder(path: &Path) -> io::Result<()> {
     if !metadata.is_dir() {
         return Err(io::Error::new(io::ErrorKind::NotADirectory, "this path is not a folder"));
     }
-    let is_ours = metadata.uid() == rustix::process::getuid().as_raw();
-    if is_ours && metadata.mode() & 0o077 != 0 {
+    if metadata.uid() != rustix::process::getuid().as_raw() {
+        let owner = metadata.uid();
+        let sentence = format!("this folder belongs to user {owner}; make it yours with chown");
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, sentence));
+    }
+    if metadata.mode() & 0o077 != 0 {
         fs::set_permissions(path, fs::Permissions::from_mode(FOLDER_MODE))?;
     }
     Ok(())

@@ -23,7 +23,7 @@ use crate::capture::{Budget, Told, capture_new_turns};
 use crate::clock;
 use crate::log;
 use crate::settings::Settings;
-use event::{Event, Host};
+use event::{Event, Host, Meant};
 use payload::Payload;
 
 /// A payload carries at most a prompt and an answer.
@@ -82,17 +82,32 @@ fn run(asked: Result<(Event, Host), String>, begun: Instant) -> Option<String> {
         Err(sentence) => return failed(sentence),
     };
     let settings = Settings::from_environment().ok()?;
-    let meant = event::understand(event, host, payload);
-    let until = begun + event.limit() * 3 / 4;
-    for transcript in &meant.transcripts {
-        let told = Told { session: meant.session.as_deref(), cwd: meant.cwd.as_deref() };
+    let meant = event::understand(event, host, payload, settings.user_home.as_deref());
+    capture(&settings, &meant, begun + event.limit() * 3 / 4);
+    speech::speech(&settings, &meant)
+}
+
+/// Captures what the transcripts gained, as far as the time goes.
+fn capture(settings: &Settings, meant: &Meant, until: Instant) {
+    let session = meant.session.as_deref();
+    let transcripts = [(&meant.transcript, session), (&meant.agent_transcript, None)];
+    if meant.event.follows_a_turn() && transcripts.iter().all(|(path, _)| path.is_none()) {
+        note(&format!("{}: no transcript was named, so nothing is captured", meant.event.name()));
+    }
+    for (path, session) in transcripts {
+        let Some(path) = path else { continue };
+        let told = Told { session, cwd: meant.cwd.as_deref() };
         let budget = Budget { until: Some(until), n_turns_max: usize::MAX };
-        let captured = capture_new_turns(&settings, transcript, &told, budget, clock::now());
-        if let Err(error) = captured {
-            note(&format!("{}: {error:#}", event.name()));
+        match capture_new_turns(settings, path, &told, budget, clock::now()) {
+            Err(error) => note(&format!("{}: {error:#}", meant.event.name())),
+            // A session that begins has no transcript yet; later, something is wrong.
+            Ok(0) if meant.event.follows_a_turn() && !path.exists() => {
+                let path = path.display();
+                note(&format!("{}: there is no transcript {path}", meant.event.name()));
+            }
+            Ok(_) => {}
         }
     }
-    speech::speech(&settings, &meant)
 }
 
 /// Writes a line into the hooks' log; there is nobody else to tell.

@@ -3,11 +3,14 @@
 //! One file per host under `host/`; `docs/transcripts.md` is the policy they follow. Keeping place
 //! in a growing file, storing and sending are left to others.
 
+mod antigravity;
 mod claude_code;
 mod codex;
 mod copilot_cli;
+mod cursor;
 mod deeds;
 mod discover;
+mod folder;
 mod gemini_cli;
 mod json;
 mod open;
@@ -24,7 +27,9 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+pub(crate) use cursor::transcript_of as cursor_transcript;
 pub(crate) use discover::discover;
+pub(crate) use folder::folder_of;
 pub(crate) use json::repaired;
 pub(crate) use open::open_lines;
 pub(crate) use recognise::{UnknownFile, recognise};
@@ -47,10 +52,12 @@ pub(crate) enum HostKind {
     CopilotCli,
     Pi,
     QwenCode,
+    Cursor,
+    Antigravity,
 }
 
 impl HostKind {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::GeminiCli,
@@ -58,6 +65,8 @@ impl HostKind {
         Self::CopilotCli,
         Self::Pi,
         Self::QwenCode,
+        Self::Cursor,
+        Self::Antigravity,
     ];
 
     /// Returns the name stored with every turn; it never changes.
@@ -70,6 +79,8 @@ impl HostKind {
             Self::CopilotCli => "copilot-cli",
             Self::Pi => "pi",
             Self::QwenCode => "qwen-code",
+            Self::Cursor => "cursor",
+            Self::Antigravity => "antigravity",
         }
     }
 }
@@ -90,12 +101,14 @@ pub(crate) struct Source {
     pub(crate) layout: Layout,
     /// The sub-agent the path names: nothing in such a file was typed by a person.
     pub(crate) agent: Option<String>,
+    /// The session the path names, where the lines of this host never do.
+    pub(crate) session: Option<String>,
 }
 
 impl Source {
     /// Returns the source of growing lines that no path says more about.
     pub(crate) fn lines(host: HostKind) -> Self {
-        Self { host, layout: Layout::Lines, agent: None }
+        Self { host, layout: Layout::Lines, agent: None, session: None }
     }
 }
 
@@ -264,6 +277,8 @@ impl LineParser {
             HostKind::CopilotCli => out.push(copilot_cli::read(reading, object)),
             HostKind::Pi => out.push(pi::read(reading, object)),
             HostKind::QwenCode => out.push(qwen_code::read(reading, object)),
+            HostKind::Cursor => out.push(cursor::read(reading, object)),
+            HostKind::Antigravity => out.push(antigravity::read(reading, object)),
         }
     }
 }
@@ -298,7 +313,9 @@ fn whole_meanings(source: &Source, path: &Path) -> Result<Vec<Meaning>, WholeErr
         | HostKind::Codex
         | HostKind::CopilotCli
         | HostKind::Pi
-        | HostKind::QwenCode => Ok(Vec::new()),
+        | HostKind::QwenCode
+        | HostKind::Cursor
+        | HostKind::Antigravity => Ok(Vec::new()),
     }
 }
 

@@ -20,7 +20,7 @@ use iai_wire::{SpoolHeader, SpoolItem, SpoolReader};
 use jiff::Timestamp;
 
 use message::Piece;
-pub(crate) use sources::{Selection, Source, find_sources};
+pub(crate) use sources::{Selection, Source, Sources, find_sources};
 
 use crate::capture::{
     Flow, Pass, Placed, Settled, SpoolBatch, Told, each_turn, fit_to_keep, mark_read,
@@ -158,9 +158,9 @@ impl<'a> Sender<'a> {
         match pass {
             Ok(Pass { n_unreadable, settled }) => {
                 if 0 < n_unreadable {
-                    let problem =
-                        format!("{}: {n_unreadable} lines cannot be read", path.display());
-                    self.tally.add_problem(problem);
+                    let lines = if n_unreadable == 1 { "line" } else { "lines" };
+                    let problem = format!("{n_unreadable} {lines} cannot be read");
+                    self.tally.add_problem(format!("{}: {problem}", path.display()));
                 }
                 if matches!(source, Source::Transcript { is_growing: true, .. }) {
                     self.read.push((path, settled));
@@ -222,7 +222,8 @@ impl<'a> Sender<'a> {
             return;
         }
         let said = turns.iter().find_map(|(_, turn)| turn.session.clone()).or(source.session());
-        let told = Told { session: said.as_deref(), cwd: None };
+        let folder = source.folder().map(|folder| folder.to_string_lossy().into_owned());
+        let told = Told { session: said.as_deref(), cwd: folder.as_deref() };
         let batch = SpoolBatch::new(self.work.settings, &told, turns, clock::now());
         self.appends.push(Append { source, batch });
     }

@@ -113,6 +113,14 @@ impl Change {
     }
 }
 
+impl Change {
+    /// Returns the group of the old file where the new one could not be given to it.
+    pub(crate) fn lost_group(&self) -> Option<u32> {
+        let is_written = self.new.is_some();
+        self.old.as_ref().filter(|_| is_written).and_then(Held::lost_group)
+    }
+}
+
 impl Installer<'_> {
     /// Looks at every file of the hosts and says what would happen to it; writes nothing.
     pub(crate) fn plan(&self, action: Action, hosts: &[Host]) -> anyhow::Result<Vec<Step>> {

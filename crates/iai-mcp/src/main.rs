@@ -19,6 +19,7 @@ mod model;
 mod service;
 mod settings;
 mod stamp;
+mod sync;
 mod teach;
 mod web;
 

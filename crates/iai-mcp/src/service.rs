@@ -51,6 +51,8 @@ struct Job {
 enum Reach {
     /// Files and one socket.
     Narrow,
+    /// A vault is kept on a server.
+    WithNetwork,
     /// A program of the user's reflects in the night, and may do what programs do.
     WithReflection,
 }
@@ -193,9 +195,10 @@ impl Job {
         if idle_secs != IDLE_SHUTDOWN_SECS {
             environment.push(("IAI_DAEMON_IDLE_SHUTDOWN_SECS", idle_secs.to_string()));
         }
-        let reach = match settings.reflection {
-            Some(_) => Reach::WithReflection,
-            None => Reach::Narrow,
+        let reach = match (&settings.reflection, settings.sync_network) {
+            (Some(_), _) => Reach::WithReflection,
+            (None, true) => Reach::WithNetwork,
+            (None, false) => Reach::Narrow,
         };
         let complaints = text_of(&home.start_log())?;
         Ok(Self { program: text_of(program)?, socket, complaints, environment, reach })

@@ -56,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) secrets: SecretPolicy,
     /// Offer the assistant a tool that forgets, behind a confirmation.
     pub(crate) allow_forget_tool: bool,
+    /// The service lets the daemon reach a network: vaults on a server need it.
+    pub(crate) sync_network: bool,
     /// Who is asked to reflect once a night; `None` means nobody.
     pub(crate) reflection: Option<ReflectionSetting>,
     /// What is wrong with the config file. While something is, nothing is captured: it may be the
@@ -70,6 +72,8 @@ struct Config {
     recall_on_prompt: bool,
     #[serde(default)]
     allow_forget_tool: bool,
+    #[serde(default)]
+    sync_network: bool,
     #[serde(default)]
     ignore: Vec<String>,
     #[serde(default)]
@@ -115,6 +119,12 @@ enum Secrets {
 pub(crate) enum SettingsError {
     #[error("HOME is not set, so there is no place for the memory; set HOME or IAI_MCP_STORE")]
     HomeUnset,
+    #[error(
+        "HOME is {}, and there is no such folder; make it, or set HOME or IAI_MCP_STORE to one \
+         that is there",
+        .0.display()
+    )]
+    HomeMissing(PathBuf),
     #[error("{name} is `{value}`, which is not an absolute path; give one that begins with /")]
     NotAbsolute { name: &'static str, value: String },
     #[error("{name} is `{value}`, which is not a whole number of seconds; 0 means never")]
@@ -125,10 +135,22 @@ impl Settings {
     /// Reads the environment.
     #[expect(clippy::disallowed_methods, reason = "this is the one reader of the environment")]
     pub(crate) fn from_environment() -> Result<Self, SettingsError> {
-        Self::from_lookup(|name| {
+        let settings = Self::from_lookup(|name| {
             let value = std::env::var_os(name)?;
             (!value.is_empty()).then(|| value.to_string_lossy().into_owned())
-        })
+        })?;
+        settings.check_home()?;
+        Ok(settings)
+    }
+
+    /// A home that is not there is a mistake, or a disk that is not mounted yet: a memory begun in
+    /// its place would be hidden as soon as it is.
+    fn check_home(&self) -> Result<(), SettingsError> {
+        let missing = self
+            .user_home
+            .as_ref()
+            .filter(|home| self.home.root().parent() == Some(home.as_path()) && !home.is_dir());
+        missing.map_or(Ok(()), |home| Err(SettingsError::HomeMissing(home.clone())))
     }
 
     /// Returns what the config file says about secrets by now: a daemon runs for days, and hooks
@@ -177,6 +199,7 @@ impl Settings {
             program_folders: get("PATH").iter().flat_map(std::env::split_paths).collect(),
             recall_on_prompt: config.recall_on_prompt,
             allow_forget_tool: config.allow_forget_tool,
+            sync_network: config.sync_network,
             switched_off: std::mem::take(&mut config.ignore),
             secrets: config.secret_policy(),
             reflection,

@@ -35,7 +35,7 @@ const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Calls that may wait on the daemon at one time.
 const CALLS_AT_ONCE_MAX: usize = 6;
 /// The page nobody looks at goes away.
-pub(crate) const IDLE_LIMIT: Duration = Duration::from_secs(3600);
+const IDLE_LIMIT: Duration = Duration::from_secs(3600);
 
 /// A page that is about to be served.
 pub(crate) struct Page {
@@ -66,12 +66,13 @@ impl Page {
         self.door.address()
     }
 
-    /// Serves until a signal comes, or until nobody asked for anything for `idle`.
+    /// Serves until a signal comes, or until nobody asked for anything for long. `announce` is
+    /// called once a signal would end it as it should.
     pub(crate) fn serve(
         self,
         client: Client,
         settings: Settings,
-        idle: Duration,
+        announce: impl FnOnce(),
     ) -> anyhow::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -81,10 +82,12 @@ impl Page {
         let site = Arc::new(Site::new(self.door, client, settings));
         let outcome = runtime.block_on(async {
             let listener = TcpListener::from_std(self.listener).context("listening")?;
+            let asked_to_stop = asked_to_stop()?;
+            announce();
             tokio::select! {
                 failed = accept(listener, Arc::clone(&site)) => failed,
-                asked = asked_to_stop() => asked,
-                () = unused(&site.asked, idle) => Ok(()),
+                () = asked_to_stop => Ok(()),
+                () = unused(&site.asked, IDLE_LIMIT) => Ok(()),
             }
         });
         // A call that waits on the daemon must not keep the process.
@@ -124,14 +127,16 @@ async fn converse(stream: TcpStream, site: Arc<Site>) {
     }
 }
 
-async fn asked_to_stop() -> anyhow::Result<()> {
+/// Listens for signals from now on; returns what waits for one.
+fn asked_to_stop() -> anyhow::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate()).context("waiting for signals")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("waiting for signals")?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
 }
 
 /// Returns when nobody asked for anything for so long.

@@ -1,5 +1,5 @@
-//! How long a made-up store takes to be consolidated end to end, and what it grows by: by words,
-//! and by vectors of a fake model.
+//! How long a made-up store takes to be consolidated end to end, what it grows by, and how long
+//! somebody who asks all the while waits: by words, and by vectors of a fake model.
 //!
 //! `cargo run --release -p iai-memory --example consolidate -- 50000`
 #![expect(
@@ -9,15 +9,20 @@
 )]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use iai_memory::{
-    FakeEmbedder, KeySource, MemoryEngine, NewMemory, Pace, Patience, Role, StorePaths, Tier,
+    Certainty, FakeEmbedder, KeySource, MemoryEngine, NewMemory, Pace, Patience, RecallAsk, Role,
+    StorePaths, Tier, Timing,
 };
 use jiff::{SignedDuration, Timestamp};
 
 const SUBJECTS: usize = 400;
 const TURNS_PER_SESSION: usize = 20;
+/// Questions while nothing else is done.
+const QUESTIONS: usize = 300;
+const PAUSE: Duration = Duration::from_millis(20);
 
 fn main() {
     let n_turns = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(10_000);
@@ -31,7 +36,10 @@ fn measure(n_turns: usize, with_model: bool) {
     let engine = filled(folder.path(), n_turns, with_model);
     let lane = if with_model { "fake vectors" } else { "words" };
     let before = memory_mib("VmRSS:");
+    let idle = asked(&engine, &|n| n < QUESTIONS);
+    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let asker = scope.spawn(|| asked(&engine, &|_| !is_over.load(Ordering::Relaxed)));
         scope.spawn(|| {
             let pace = Pace {
                 clock: &clock,
@@ -50,6 +58,9 @@ fn measure(n_turns: usize, with_model: bool) {
             }
         }
         let took = begun.elapsed().as_secs_f64();
+        is_over.store(true, Ordering::Relaxed);
+        println!("{lane}: recall idle {}", told(idle));
+        println!("{lane}: recall meanwhile {}", told(asker.join().unwrap()));
         let again = Instant::now();
         let answer = engine.consolidate(Patience(Duration::from_secs(60)), &clock).unwrap();
         println!("{lane}: {n_turns} turns in {took:.1} s; again in {:?}", again.elapsed());
@@ -63,6 +74,39 @@ fn measure(n_turns: usize, with_model: bool) {
     println!("{lane}: largest topics {largest:?}");
     let (after, peak) = (memory_mib("VmRSS:"), memory_mib("VmHWM:"));
     println!("{lane}: RSS {before} MiB before, {after} MiB after, {peak} MiB at most");
+}
+
+/// Somebody who asks one question after another, with a pause between them.
+fn asked(engine: &MemoryEngine, go_on: &dyn Fn(usize) -> bool) -> Vec<Duration> {
+    let mut took = Vec::new();
+    while go_on(took.len()) {
+        let subject = took.len() * 7919 % SUBJECTS;
+        let cue: Vec<String> = (0..8).map(|place| word(subject, took.len() * 64 + place)).collect();
+        let ask = RecallAsk {
+            cue: cue.join(" "),
+            budget_tokens: 1500,
+            project: None,
+            asked_from: None,
+            session: None,
+            certainty: Certainty::Any,
+            as_of: None,
+            timing: Timing::Untold,
+            n_hits_wanted: None,
+        };
+        let begun = Instant::now();
+        let asking = engine.asking();
+        engine.recall(&ask, clock()).unwrap();
+        drop(asking);
+        took.push(begun.elapsed());
+        std::thread::park_timeout(PAUSE);
+    }
+    took
+}
+
+fn told(mut took: Vec<Duration>) -> String {
+    took.sort_unstable();
+    let at = |share: usize| took.get(took.len() * share / 100).copied().unwrap_or_default();
+    format!("{} times, p50 {:.1?}, p99 {:.1?}", took.len(), at(50), at(99))
 }
 
 fn filled(folder: &std::path::Path, n_turns: usize, with_model: bool) -> MemoryEngine {

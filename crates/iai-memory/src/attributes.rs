@@ -11,7 +11,7 @@ mod names;
 mod shapes;
 mod text;
 
-use iai_store::{AttributeRole, Memory, MemoryNumber, NewAttribute, NewMemory, Writing};
+use iai_store::{AttributeRole, Memory, MemoryNumber, NewAttribute, NewMemory};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -76,14 +76,6 @@ impl MemoryEngine {
     }
 }
 
-/// Gives one memory its attributes in the transaction that stores it, so that they are there at
-/// once; for single captures, not for loads.
-pub(crate) fn give_at_once(writing: &Writing<'_>, new: &NewMemory) -> Result<()> {
-    let Some(number) = writing.read().number_of(new.id())? else { return Ok(()) };
-    writing.put_attributes(&[(number, taken_from(&Source::of_new(new)))])?;
-    Ok(())
-}
-
 /// What attributes are taken from.
 pub(crate) struct Source<'a> {
     text: &'a str,
@@ -101,7 +93,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn of_new(new: &'a NewMemory) -> Self {
+    pub(crate) fn of_new(new: &'a NewMemory) -> Self {
         Self {
             text: &new.text,
             folders: [new.cwd.as_deref(), new.project.as_deref()],

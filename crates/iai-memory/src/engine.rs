@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use iai_store::{CheckDepth, CheckReport, Created, KeySource, Reader, Store, StorePaths, Writing};
+use iai_store::{
+    CheckDepth, CheckReport, Created, KeySource, Reader, ReaderDoor, Store, StorePaths, Writing,
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -13,19 +15,22 @@ use crate::forgetting::ForgetRoom;
 use crate::index::IndexRoom;
 use crate::ingest::SharingRoom;
 use crate::meaning::MeaningRoom;
-use crate::organise::OrganiseRoom;
+use crate::organise::{OWN_HOST, OrganiseRoom};
 use crate::recall::ToldRoom;
 use crate::relate::TogetherRoom;
 use crate::uses::UseRoom;
 
-/// Idle read connections kept for the next request.
-const READERS_KEPT_MAX: usize = 4;
+/// Idle read connections kept for the next request: one for each thread that answers, one for who
+/// captures, one for who organises. Opening one costs as much as an answer.
+const READERS_KEPT_MAX: usize = 6;
 
 /// All memories of one person, open.
 pub struct MemoryEngine {
     /// `None` when the store was opened only for reading.
     writer: Option<Mutex<Store>>,
     readers: Mutex<Vec<Reader>>,
+    /// The way to more of them; `None` when the store was opened only for reading.
+    door: Option<ReaderDoor>,
     pub(crate) forgetting: ForgetRoom,
     pub(crate) index: IndexRoom,
     pub(crate) meaning: MeaningRoom,
@@ -41,11 +46,13 @@ pub struct MemoryEngine {
 pub struct Overview {
     /// How many memories there are.
     pub memories: u64,
+    /// How many of them this program made itself: summaries and reflections.
+    pub generated: u64,
     /// How many links.
     pub links: u64,
     /// How many events.
     pub events: u64,
-    /// How many sessions.
+    /// How many sessions somebody spoke in.
     pub sessions: u64,
     /// How many projects.
     pub projects: u64,
@@ -55,13 +62,21 @@ pub struct Overview {
     pub last_captured_at: Option<String>,
 }
 
+impl Overview {
+    /// Returns how many memories came in from somebody.
+    pub fn said(&self) -> u64 {
+        self.memories.saturating_sub(self.generated)
+    }
+}
+
 impl MemoryEngine {
     /// Opens the store for reading and writing, and makes it when there is none. The caller is the
     /// daemon.
     pub fn open(paths: &StorePaths, keys: &KeySource, now: Timestamp) -> Result<(Self, Created)> {
         let (store, created) = Store::open(paths, keys, now)?;
-        let index = IndexRoom::of(&store);
-        Ok((Self::with(Some(Mutex::new(store)), Vec::new(), index), created))
+        let (index, door) = (IndexRoom::of(&store), Some(store.door()));
+        let engine = Self::with(Some(Mutex::new(store)), Vec::new(), index);
+        Ok((Self { door, ..engine }, created))
     }
 
     /// Opens the store only for reading: what a client may do while no daemon runs.
@@ -73,6 +88,7 @@ impl MemoryEngine {
         Self {
             writer,
             readers: Mutex::new(readers),
+            door: None,
             forgetting: ForgetRoom::default(),
             index,
             meaning: MeaningRoom::default(),
@@ -91,13 +107,15 @@ impl MemoryEngine {
 
     /// Counts what there is.
     pub fn overview(&self) -> Result<Overview> {
+        let sessions = self.n_sessions()?;
         self.read(|reader| {
             let counts = reader.counts()?;
             Ok(Overview {
                 memories: counts.memories,
+                generated: reader.n_of_host(OWN_HOST)?,
                 links: counts.links,
                 events: counts.events,
-                sessions: counts.sessions,
+                sessions,
                 projects: counts.projects,
                 set_aside: counts.set_aside,
                 last_captured_at: reader.last_stored_at()?.map(|at| at.to_string()),
@@ -125,7 +143,7 @@ impl MemoryEngine {
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let reader = match idle {
             Some(reader) => reader,
-            None => self.with_writer(|store| Ok(store.reader()?))?,
+            None => self.door.as_ref().ok_or(MemoryError::ReadOnly)?.open()?,
         };
         let result = work(&reader);
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);

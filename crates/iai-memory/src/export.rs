@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
-use lines::{Line, LineError};
+pub(crate) use lines::Line;
+use lines::LineError;
 
 /// What an export held.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -130,3 +131,6 @@ fn take(
         other => other.map_err(LineError::Store),
     }
 }
+
+#[cfg(test)]
+mod fuzz;

@@ -3,15 +3,17 @@
 //! Identity comes from host, session, position and content. A second delivery is a no-op by primary
 //! key; similarity never decides anything here.
 
+mod capturing;
 mod sharing;
 
+pub use capturing::{CaptureAnswer, CaptureAsk};
+pub(crate) use capturing::{PAGE_HOST, TOOL_HOST, captured};
 pub(crate) use sharing::SharingRoom;
 
 use std::borrow::Cow;
 
 use iai_store::{
-    Inserted, MemoryId, NewEvent, NewMemory, NewSetAside, Prepared, Receipt, ReceiptState, Role,
-    Severity, Tier, Writing,
+    Inserted, NewEvent, NewMemory, NewSetAside, Prepared, Receipt, ReceiptState, Severity, Writing,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -19,12 +21,6 @@ use serde_json::json;
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
-use crate::remarks::is_remember_request;
-use crate::standing::PINS_MAX;
-use crate::trust::distrust;
-
-/// The host name of what an assistant captured by a tool call.
-pub(crate) const TOOL_HOST: &str = "mcp";
 
 /// A spool line that cannot become a memory.
 #[derive(Debug, Clone)]
@@ -72,36 +68,6 @@ pub struct MissingTurns {
     pub missing: Vec<usize>,
     /// How many were forgotten on purpose.
     pub n_forgotten: u64,
-}
-
-/// What an assistant asks to keep.
-#[derive(Debug, Clone)]
-pub struct CaptureAsk {
-    /// The words.
-    pub text: String,
-    /// An extra key to find them by; never a replacement for them.
-    pub cue: Option<String>,
-    /// What kind of memory.
-    pub tier: Tier,
-    /// Whose words.
-    pub role: Role,
-    /// The session it was said in.
-    pub session: String,
-    /// The project it belongs to.
-    pub project: Option<String>,
-    /// Where the host was working.
-    pub cwd: Option<String>,
-}
-
-/// What became of it.
-#[derive(Debug, Clone, Serialize)]
-pub struct CaptureAnswer {
-    /// `inserted`, `reinforced` (it was there already, word for word) or `skipped`.
-    pub status: &'static str,
-    /// The memory.
-    pub record_id: Option<MemoryId>,
-    /// One sentence.
-    pub reason: String,
 }
 
 impl MemoryEngine {
@@ -215,53 +181,6 @@ impl MemoryEngine {
     pub fn receipt(&self, file: &str) -> Result<Option<Receipt>> {
         self.read(|reader| Ok(reader.receipt(file)?))
     }
-
-    /// Keeps what an assistant asks to keep. When this returns, it is on disk.
-    pub fn capture(&self, ask: &CaptureAsk, now: Timestamp) -> Result<CaptureAnswer> {
-        if ask.text.chars().all(char::is_whitespace) {
-            let reason = "the text is empty".to_owned();
-            return Ok(CaptureAnswer { status: "skipped", record_id: None, reason });
-        }
-        let mut new = captured(ask, now);
-        new.pinned = self.is_to_be_pinned(ask)?;
-        let pinned = if new.pinned { ", pinned" } else { "" };
-        let inserted = self.insert_shared(new.clone(), now)?;
-        if let Inserted::New(id) = inserted {
-            self.after_saying(id, now);
-            drop(self.note_used(&[new], now));
-        }
-        let tier = ask.tier.as_str();
-        Ok(match inserted {
-            Inserted::New(id) => CaptureAnswer {
-                status: "inserted",
-                record_id: Some(id),
-                reason: format!("tier={tier}{pinned}"),
-            },
-            Inserted::Known(id) => CaptureAnswer {
-                status: "reinforced",
-                record_id: Some(id),
-                reason: "already kept in this session, word for word".to_owned(),
-            },
-            Inserted::Forgotten(_) => CaptureAnswer {
-                status: "skipped",
-                record_id: None,
-                reason: "forgotten on purpose in this session; say it in other words to keep it"
-                    .to_owned(),
-            },
-        })
-    }
-}
-
-impl MemoryEngine {
-    /// What the user asks to be remembered in so many words stays in sight, while there is room.
-    fn is_to_be_pinned(&self, ask: &CaptureAsk) -> Result<bool> {
-        let is_asked = ask.role == Role::User
-            && (is_remember_request(&ask.text)
-                || ask.cue.as_deref().is_some_and(is_remember_request));
-        // What gives orders to the assistant is not pinned unless the user does it by hand.
-        let is_asked = is_asked && distrust(&ask.text).is_none();
-        Ok(is_asked && self.read(|reader| Ok(reader.n_pinned()?))? < PINS_MAX)
-    }
 }
 
 fn store_in(
@@ -299,29 +218,6 @@ fn insert_all(writing: &Writing<'_>, turns: Vec<Prepared<'_>>, now: Timestamp) -
         }
     }
     Ok(ingested)
-}
-
-/// An explicit capture has no place in a transcript: in one session, the same words are the same
-/// memory.
-pub(crate) fn captured(ask: &CaptureAsk, now: Timestamp) -> NewMemory {
-    NewMemory {
-        host: TOOL_HOST.to_owned(),
-        session: ask.session.clone(),
-        turn_uuid: None,
-        turn_index: None,
-        role: ask.role,
-        tier: ask.tier,
-        project: ask.project.clone(),
-        cwd: ask.cwd.clone(),
-        turn_at: now,
-        captured_at: now,
-        text: ask.text.clone(),
-        language: None,
-        tags: Vec::new(),
-        provenance: json!({}),
-        cue: ask.cue.clone().filter(|cue| !cue.is_empty()),
-        pinned: false,
-    }
 }
 
 fn empty_receipt(file: &str, now: Timestamp) -> Receipt {

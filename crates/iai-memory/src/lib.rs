@@ -32,6 +32,7 @@ mod relate;
 mod remarks;
 mod shelf;
 mod standing;
+mod sync;
 mod taught;
 mod topology;
 #[cfg(test)]
@@ -60,8 +61,8 @@ pub use iai_store::{
     Attached, BackupAsk, BackupChecked, BackupFacts, CheckDepth, CheckReport, Created, Existing,
     ExportChoice, ForgetReason, GoneNames, KeyOrigin, KeySource, KeyStatus, MemoryId, NewMaster,
     NewMemory, PinReach, Problem, Receipt, ReceiptState, RestoreAsk, Role, SCHEMA_VERSION,
-    StoreError, StorePaths, Tier, back_up, check_backup, check_log, create_key_file, key_status,
-    restore, rotate_data_key, spool_keys,
+    StoreError, StorePaths, SyncErasure, SyncProject, Tier, VaultKind, VaultNumber, back_up,
+    check_backup, check_log, create_key_file, key_status, restore, rotate_data_key, spool_keys,
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, MissingTurns, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};
@@ -85,6 +86,10 @@ pub use recall::{
 pub use relate::{ContradictAnswer, ReinforceAnswer};
 pub use shelf::{BesideAnswer, MemoryView, ShelfFilter};
 pub use standing::{Consent, PinAnswer};
+pub use sync::{
+    ExchangeError, ExchangeWork, Exchanged, MachineView, Published, SharePreview, ShareProject,
+    SyncIdentity, SyncStatus, Taken, VaultInvite, VaultView,
+};
 pub use taught::{TaughtAnswer, TaughtView};
 pub use topology::{TopicView, Topology};
 pub use trust::distrust;

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
-use crate::organise::{Advance, Due, Effects, Shift, Step};
+use crate::organise::{Advance, Due, Effects, Shift, Step, known_near};
 use crate::relate::{differ_in_a_fact, is_same_wording};
 
 pub(crate) use entities::EntityLinks;
@@ -53,30 +53,30 @@ impl Step for SimilarLinks {
 
     fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
         let Some(model) = engine.serving_model() else { return Ok(Advance::Nothing) };
-        if shift.must_make_way() {
-            return Ok(Advance::MadeWay);
-        }
         let mut progress = engine.read(|reader| Ok(reader.step(self.name())?))?;
         let linked_by = progress.state.get("model").and_then(serde_json::Value::as_str);
         if linked_by != Some(model.as_str()) {
+            if shift.must_make_way() {
+                return Ok(Advance::MadeWay);
+            }
             return self.begin_again(engine, &model, shift.now);
         }
         let memories =
             engine.read(|reader| Ok(reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?))?;
-        let mut links = Vec::new();
-        let mut n_seen = 0;
-        for (number, memory) in &memories {
-            // Its vectors are on their way: those after it wait too, so that none is left out.
-            if !engine.has_vectors(*number) || 0 < n_seen && shift.must_make_way() {
-                break;
-            }
-            links.extend(engine.links_by_meaning(*number, memory, shift.now)?);
-            progress.up_to = *number;
-            n_seen += 1;
-        }
-        if n_seen == 0 {
+        // Those whose vectors are on their way: all after the first wait too, so that none is left.
+        let n_known = memories.iter().take_while(|(number, _)| engine.has_vectors(*number)).count();
+        let known = memories.get(..n_known).unwrap_or_default();
+        if known.is_empty() {
             return Ok(Advance::Nothing);
         }
+        let mut links = Vec::new();
+        let seen = shift.one_by_one(known, |(number, memory)| {
+            links.extend(engine.links_by_meaning(*number, memory, shift.now)?);
+            Ok(())
+        })?;
+        let Some((last, _)) = seen.last() else { return Ok(Advance::MadeWay) };
+        progress.up_to = *last;
+        let n_seen = seen.len() as u64;
         let n_links = links.len() as u64;
         engine.write(|writing| {
             for link in &links {
@@ -143,7 +143,12 @@ impl MemoryEngine {
     /// Returns the memories nearest to one, best first, as the serving model sees them.
     fn near_to(&self, reader: &Reader, number: MemoryNumber) -> Result<Vec<(MemoryNumber, f32)>> {
         let mut nearest: BTreeMap<MemoryNumber, f32> = BTreeMap::new();
-        for (other, cosine) in self.near_parts(reader, number, PARTS_MAX, LIMITS)? {
+        // Who was compared with all others already is not compared again.
+        let near = match known_near(self, reader, number)? {
+            Some(others) => self.cosines_of_parts(reader, number, PARTS_MAX, &others)?,
+            None => self.near_parts(reader, number, PARTS_MAX, LIMITS)?,
+        };
+        for (other, cosine) in near {
             let best = nearest.entry(other).or_insert(cosine);
             *best = best.max(cosine);
         }

@@ -232,6 +232,27 @@ impl MemoryEngine {
         self.meaning.read().serving.as_ref().is_some_and(|lane| lane.index.has(number))
     }
 
+    /// Returns how near these memories are to the nearest of the first parts of another, where both
+    /// have vectors.
+    pub(crate) fn cosines_of_parts(
+        &self,
+        reader: &Reader,
+        number: MemoryNumber,
+        n_parts_max: usize,
+        others: &[MemoryNumber],
+    ) -> Result<Vec<(MemoryNumber, f32)>> {
+        let lanes = self.meaning.read();
+        let Some(lane) = &lanes.serving else { return Ok(Vec::new()) };
+        let mut near = Vec::new();
+        let parts = reader.vector_parts(lane.index.model().number, number)?;
+        for part in parts.iter().take(n_parts_max) {
+            let cosines = lane.index.cosines(reader, &part.vector, others)?;
+            let known = others.iter().zip(cosines);
+            near.extend(known.filter_map(|(other, cosine)| Some((*other, cosine?))));
+        }
+        Ok(near)
+    }
+
     /// Returns what is near each of the first parts of a memory, itself left out.
     pub(crate) fn near_parts(
         &self,

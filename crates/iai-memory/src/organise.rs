@@ -21,6 +21,7 @@ mod topics;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -34,6 +35,7 @@ use crate::remarks::FindRemarks;
 use crate::uses::CountUses;
 
 pub(crate) use misses::{MISSES_KEPT, miss_of};
+pub(crate) use nearness::known_near;
 pub use quiet::QuietWindow;
 pub use reflection::{ReflectionAsk, ReflectionNext, ReflectionOccasion, ReflectionStatus};
 pub(crate) use room::OrganiseRoom;
@@ -41,9 +43,8 @@ pub use rounds::{ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience};
 pub(crate) use summaries::OWN_HOST;
 pub(crate) use terms::is_stop_word;
 
-/// The work there is, in the order it is done. Nothing here tunes anything: the weights of recall
-/// are chosen on development sets and are the same for everybody, and the knobs are the user's to
-/// turn.
+/// The work there is, in the order it is done. Nothing here tunes how memories are ranked: why
+/// stands in `docs/decisions/0006-consolidation.md`.
 static STEPS: &[&dyn Step] = &[
     &Attributes,
     &EntityLinks,
@@ -53,8 +54,8 @@ static STEPS: &[&dyn Step] = &[
     &CountUses,
     &retention::Retention,
     &misses::Misses,
-    &SimilarLinks,
     &nearness::Nearness,
+    &SimilarLinks,
     &topics::Topics,
     &summaries::Summaries,
     &facts::Facts,
@@ -127,13 +128,30 @@ pub(crate) struct Shift<'a> {
     room: &'a OrganiseRoom,
     /// Set when others went first for as long as they may: the next look lets one piece of work by.
     is_overdue: Cell<bool>,
+    /// Others asked for as long as they may go first inside this call: what is done is kept now.
+    is_pressed: Cell<bool>,
+    /// How long those who ask go first.
+    patience: Duration,
     /// How often somebody looked whether to make way.
     n_looks: Cell<u64>,
+    /// Called at each look.
+    #[cfg(test)]
+    at_look: Option<&'a dyn Fn()>,
 }
 
 impl<'a> Shift<'a> {
     fn new(now: Timestamp, occasion: Occasion, room: &'a OrganiseRoom) -> Self {
-        Self { now, occasion, room, is_overdue: Cell::new(false), n_looks: Cell::new(0) }
+        Self {
+            now,
+            occasion,
+            room,
+            is_overdue: Cell::new(false),
+            is_pressed: Cell::new(false),
+            patience: room::MAKING_WAY_MAX,
+            n_looks: Cell::new(0),
+            #[cfg(test)]
+            at_look: None,
+        }
     }
 
     /// Tells whether the step has to return soon: somebody asks something, somebody holds idle work
@@ -143,9 +161,9 @@ impl<'a> Shift<'a> {
         self.must_leave() || self.room.is_asked() && !self.is_overdue.take()
     }
 
-    /// Does one piece of work after another until somebody else goes first, and returns those that
-    /// were done: none when it has to make way at once. What was done is never thrown away, so that
-    /// who is interrupted again and again still comes forward.
+    /// Does one piece of work after another and returns those that were done: none when it has to
+    /// leave at once. What was done is never thrown away, so that who is interrupted again and
+    /// again still comes forward.
     pub(crate) fn one_by_one<'w, T>(
         &self,
         work: &'w [T],
@@ -153,7 +171,7 @@ impl<'a> Shift<'a> {
     ) -> Result<&'w [T]> {
         let mut n_done = 0;
         for piece in work {
-            if self.must_make_way() {
+            if !self.lets_by(n_done) {
                 break;
             }
             act(piece)?;
@@ -162,8 +180,25 @@ impl<'a> Shift<'a> {
         Ok(work.get(..n_done).unwrap_or_default())
     }
 
+    /// Waits until nobody asks anything, and tells whether one more piece of work may be done in
+    /// this call. The caller holds no lock. Waiting here and not after a commit is what keeps
+    /// commits few: after each, whoever asks reads everything from the disk again.
+    pub(crate) fn lets_by(&self, n_done: usize) -> bool {
+        self.look();
+        if self.must_leave() || self.is_pressed.get() {
+            return false;
+        }
+        if self.room.is_asked() && !self.is_overdue.take() {
+            self.is_pressed.set(!self.room.make_way(self.patience));
+        }
+        // Of those that ask without end, the first piece does not wait any longer.
+        !self.must_leave() && (n_done == 0 || !self.is_pressed.get())
+    }
+
     fn look(&self) {
         self.n_looks.set(self.n_looks.get() + 1);
+        #[cfg(test)]
+        self.at_look.iter().for_each(|look| look());
     }
 
     /// Waits inside a computation that holds no lock until nobody asks anything; false when the
@@ -171,7 +206,7 @@ impl<'a> Shift<'a> {
     pub(crate) fn step_aside(&self) -> bool {
         self.look();
         if self.room.is_asked() {
-            self.room.make_way();
+            self.room.make_way(self.patience);
         }
         !self.must_leave()
     }
@@ -226,7 +261,9 @@ impl MemoryEngine {
             loop {
                 match step.advance(self, &shift)? {
                     Advance::Nothing => break,
-                    Advance::MadeWay => shift.is_overdue.set(!self.organise.make_way()),
+                    Advance::MadeWay => {
+                        shift.is_overdue.set(!self.organise.make_way(shift.patience));
+                    }
                     Advance::Did(effects) => {
                         let sum = done.entry(step.name()).or_default();
                         effects.iter().for_each(|(what, n)| *sum.entry(what).or_default() += n);
@@ -292,7 +329,7 @@ impl MemoryEngine {
             }
             match step.advance(self, &shift)? {
                 Advance::Nothing => return Ok(true),
-                Advance::MadeWay => is_overdue = !self.organise.make_way(),
+                Advance::MadeWay => is_overdue = !self.organise.make_way(shift.patience),
                 Advance::Did(effects) => self.organise.did(step.name(), &effects),
             }
             between(self)?;

@@ -4,8 +4,11 @@ mod age;
 mod anchor;
 mod beside;
 mod candidates;
+mod copies;
 mod corrections;
 mod cue;
+mod doubt;
+mod echo;
 #[cfg(test)]
 mod fuzz;
 mod hints;
@@ -234,7 +237,7 @@ impl MemoryEngine {
             return Ok(pack::nothing(&cue, hints::hint("retrieval_skipped", tone, line)));
         }
         if cue.days.is_none() {
-            cue.days = self.days_beside_what_happened(&cue.text, ask.project.as_deref(), now)?;
+            cue.days = self.days_of_cue(&cue.text, ask.project.as_deref(), now)?;
         }
         self.recall_cue(&cue, ask, now)
     }
@@ -269,7 +272,7 @@ impl MemoryEngine {
             let found = candidates::find(self, reader, cue, ask, now)?;
             let embedding = found.embedding;
             self.note_miss(cue, ask, &found, now);
-            if ask.certainty == Certainty::OnlyConfident && rank::is_doubtful(&found) {
+            if ask.certainty == Certainty::OnlyConfident && doubt::is_doubtful(&found) {
                 let line = Line { fact: "nothing is known about this", step: None };
                 let hint = hints::hint("low_confidence", manner.tone, line);
                 return Ok(Told::of(pack::nothing(cue, hint), embedding));
@@ -349,7 +352,7 @@ impl MemoryEngine {
         self.load_index()?;
         self.read(|reader| {
             let found = candidates::find(self, reader, &cue, &ask, now)?;
-            Ok(!found.evidence.is_empty() && !rank::is_doubtful(&found))
+            Ok(!found.evidence.is_empty() && !doubt::is_doubtful(&found))
         })
     }
 
@@ -357,7 +360,7 @@ impl MemoryEngine {
     /// another day, is no question of the user's.
     fn note_miss(&self, cue: &Cue, ask: &RecallAsk, found: &candidates::Found, now: Timestamp) {
         let is_asked = ask.certainty == Certainty::Any && ask.as_of.is_none();
-        let is_missed = found.evidence.is_empty() || rank::is_doubtful(found);
+        let is_missed = found.evidence.is_empty() || doubt::is_doubtful(found);
         let is_question = cue.mode == CueMode::Concept && ask.n_hits_wanted.is_none();
         if is_asked && is_missed && is_question && !self.is_read_only() {
             let miss = organise::miss_of(&ask.cue, ask.project.as_deref(), now);

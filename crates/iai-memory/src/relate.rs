@@ -22,11 +22,11 @@ use serde_json::json;
 
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
-use crate::ingest::{CaptureAsk, captured};
+use crate::ingest::{CaptureAsk, PAGE_HOST, TOOL_HOST, captured};
 
 pub(crate) use differences::{differ_in_a_fact, is_same_wording};
-pub(crate) use disputes::Disputes;
-pub(crate) use together::TogetherRoom;
+pub(crate) use disputes::{Disputes, Opposed, keep_opposed};
+pub(crate) use together::{TogetherRoom, link_used};
 
 /// How far one reinforcement moves a link's weight towards 1.
 const REINFORCE_STEP: f64 = 0.1;
@@ -108,6 +108,27 @@ impl MemoryEngine {
         session: &str,
         now: Timestamp,
     ) -> Result<ContradictAnswer> {
+        self.correct(id, new_fact, Said { session, host: TOOL_HOST }, now)
+    }
+
+    /// The same for what the user writes on the page.
+    pub fn contradict_on_page(
+        &self,
+        id: &str,
+        new_fact: &str,
+        session: &str,
+        now: Timestamp,
+    ) -> Result<ContradictAnswer> {
+        self.correct(id, new_fact, Said { session, host: PAGE_HOST }, now)
+    }
+
+    fn correct(
+        &self,
+        id: &str,
+        new_fact: &str,
+        said: Said<'_>,
+        now: Timestamp,
+    ) -> Result<ContradictAnswer> {
         if new_fact.chars().all(char::is_whitespace) {
             return Err(MemoryError::bad("new_fact", "is empty; say what holds now"));
         }
@@ -123,7 +144,7 @@ impl MemoryEngine {
                 let why = "says the same as the memory it corrects";
                 return Err(MemoryError::bad("new_fact", why));
             }
-            let correction = correction_of(&original, &current, new_fact, session, now);
+            let correction = correction_of(&original, &current, new_fact, said, now);
             let new_id = match writing.insert(&correction, now)? {
                 Inserted::New(id) | Inserted::Known(id) => id,
                 Inserted::Forgotten(_) => {
@@ -136,7 +157,7 @@ impl MemoryEngine {
             if let Some(number) = writing.read().number_of(original_id)? {
                 writing.settle_disputes(number, Settlement::Contradicted, now)?;
             }
-            writing.event(&contradiction_event(current.id, new_id, session, now))?;
+            writing.event(&contradiction_event(current.id, new_id, said.session, now))?;
             Ok(new_id)
         })?;
         self.after_saying(new_record_id, now);
@@ -155,6 +176,13 @@ impl MemoryEngine {
         drop(self.look_for_disputes(id, now));
         drop(self.look_for_remarks(id));
     }
+}
+
+/// Where somebody corrected something.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    session: &'a str,
+    host: &'static str,
 }
 
 /// Chains of corrections are followed so far; nobody changes their mind more often.
@@ -183,7 +211,7 @@ fn correction_of(
     original: &Memory,
     current: &Memory,
     new_fact: &str,
-    session: &str,
+    said: Said<'_>,
     now: Timestamp,
 ) -> NewMemory {
     let ask = CaptureAsk {
@@ -191,11 +219,12 @@ fn correction_of(
         cue: None,
         tier: original.tier,
         role: Role::User,
-        session: session.to_owned(),
+        session: said.session.to_owned(),
         project: original.project.clone(),
         cwd: original.cwd.clone(),
     };
     let mut correction = captured(&ask, now);
+    correction.host = said.host.to_owned();
     correction.turn_uuid = Some(format!("corrects {}", current.id));
     correction.tags = vec!["contradict".to_owned()];
     correction.provenance = json!({"corrects": original.id, "supersedes": current.id});

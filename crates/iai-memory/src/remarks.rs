@@ -17,7 +17,7 @@ pub(crate) use sentences::sentences;
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
-use crate::ingest::TOOL_HOST;
+use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::{Advance, Due, Effects, Shift, Step};
 use rules::Speaker;
 
@@ -28,7 +28,7 @@ const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 2;
+const RULES: u64 = 3;
 
 /// Returns the remarks of a memory.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
@@ -55,7 +55,8 @@ pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
         found.push(NewRemark { kind, start_byte: range.start, end_byte: range.end, words });
     }
     found.truncate(REMARKS_MAX);
-    if let (true, Some(first)) = (found.is_empty() && memory.host == TOOL_HOST, ranges.first()) {
+    let is_by_hand = [TOOL_HOST, PAGE_HOST].contains(&memory.host.as_str());
+    if let (true, Some(first)) = (found.is_empty() && is_by_hand, ranges.first()) {
         let end_byte = ranges.last().map_or(first.end, |last| last.end);
         let (kind, words) = (RemarkKind::Kept, words_hash(&memory.text));
         found.push(NewRemark { kind, start_byte: first.start, end_byte, words });
@@ -101,7 +102,7 @@ fn search(
     let (mut last, mut n_bytes) = (after, 0);
     while found.len() < MEMORIES_PER_ADVANCE
         && n_bytes < BYTES_PER_ADVANCE
-        && !shift.must_make_way()
+        && shift.lets_by(found.len())
     {
         let Some((number, memory)) = reader.after(last, 1)?.into_iter().next() else { break };
         last = number;

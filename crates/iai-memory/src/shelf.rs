@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
+use crate::organise::OWN_HOST;
 use crate::recall::Excerpt;
 use crate::trust::distrust;
 
@@ -132,9 +133,11 @@ impl MemoryEngine {
         }
     }
 
-    /// Returns the newest memories, newest first.
+    /// Returns the newest memories, newest first. What this program made itself is among them only
+    /// when its session is asked for.
     pub fn list(&self, filter: &ShelfFilter, limit: usize) -> Result<Vec<MemoryView>> {
-        let filter = store_filter(filter);
+        let mut filter = store_filter(filter);
+        filter.except_host = filter.session.is_none().then(|| OWN_HOST.to_owned());
         let limit = limit.min(SHOWN_MAX);
         self.read(|reader| Ok(views(reader.newest(&filter, limit)?)))
     }

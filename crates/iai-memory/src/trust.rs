@@ -3,6 +3,7 @@
 //! Nothing is dropped: the words stay as they were said. Who reads them is told, and the brief
 //! leaves them out. Judged whenever they are read, so that better rules hold for old memories too.
 
+mod beginnings;
 mod freed;
 mod ignoring;
 mod phrases;
@@ -11,6 +12,7 @@ mod written;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use beginnings::Beginnings;
 use phrases::{ADDRESSES, Order, PHRASES, SIGNS};
 
 /// The words looked at; what hides behind so many has an assistant reading it already.
@@ -37,7 +39,8 @@ pub fn distrust(text: &str) -> Option<&'static str> {
 fn has_order(text: &str) -> bool {
     let lines = words_of(text);
     let words: Vec<&str> = lines.lines().collect();
-    let is_ordered = words.iter().enumerate().any(|(at, word)| {
+    let telling = words.iter().enumerate().filter(|(_, word)| TELLING.may_hold(word));
+    let is_ordered = telling.into_iter().any(|(at, word)| {
         let is_setting_aside = SETTING_ASIDE.contains(word);
         let before = at.checked_sub(1).and_then(|before| words.get(before));
         // "Don't forget to follow the safety guidelines" is the opposite.
@@ -58,6 +61,10 @@ const NEGATIONS: &[&str] =
 /// The verbs of [`ignoring`]: few words are one.
 static SETTING_ASIDE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| ignoring::verbs().collect());
 
+/// Both kinds of verbs.
+static TELLING: LazyLock<Beginnings> =
+    LazyLock::new(|| Beginnings::of(ORDERS.keys().chain(SETTING_ASIDE.iter()).copied()));
+
 /// Which orders begin with a verb: every hit of every answer is judged, and few of its words are
 /// such verbs.
 static ORDERS: LazyLock<BTreeMap<&str, Vec<&Order>>> = LazyLock::new(|| {
@@ -74,7 +81,16 @@ static ORDERS: LazyLock<BTreeMap<&str, Vec<&Order>>> = LazyLock::new(|| {
 fn words_of(text: &str) -> String {
     let mut lines = String::with_capacity(text.len() + 1);
     let (mut n_words, mut is_in_word, mut is_after_end) = (0, false, true);
-    for letter in text.chars().chain(['\n']).filter(|letter| !is_invisible(*letter)) {
+    for letter in text.chars().chain(['\n']) {
+        // Most letters are of this kind, and cheap.
+        if letter.is_ascii_alphanumeric() {
+            lines.push(letter.to_ascii_lowercase());
+            is_in_word = true;
+            continue;
+        }
+        if is_invisible(letter) {
+            continue;
+        }
         if letter.is_alphanumeric() || letter == '\'' || letter == '’' {
             // One apostrophe for both: "don’t" is "don't".
             let letter = if letter == '’' { '\'' } else { letter };

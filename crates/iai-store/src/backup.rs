@@ -87,7 +87,7 @@ pub fn back_up(
     watch: &mut dyn FnMut(u64, u64),
 ) -> Result<BackupFacts> {
     if files::length_of(ask.file)?.is_some() {
-        return Err(refused(ask.file, "there is such a file already; give another name"));
+        return Err(StoreError::FileExists { path: ask.file.to_owned() });
     }
     exchange::check_no_database_waits(paths)?;
     let Some((vault, envelope)) = Vault::open_with_envelope(paths, keys)? else {

@@ -80,28 +80,37 @@ impl CheckReport {
 impl Reader {
     /// Checks pages, references, hashes, ids, validity, the indexes, and that what was forgotten
     /// is gone.
+    ///
+    /// Everything is compared as it was at one moment: beside a writer, a memory and its place in
+    /// the index would otherwise be read before and after a commit, and called damage.
     pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
         let mut report = CheckReport::default();
+        if depth != CheckDepth::Sample {
+            self.look(&mut report, "cipher", |c| lines(c, "PRAGMA cipher_integrity_check"))?;
+        }
+        self.at_one_moment(|| self.check_view(depth, &mut report))?;
+        Ok(report)
+    }
+
+    fn check_view(&self, depth: CheckDepth, report: &mut CheckReport) -> Result<()> {
         let pages = match depth {
             CheckDepth::Sample => "PRAGMA quick_check(100)",
             CheckDepth::Whole | CheckDepth::Deep => "PRAGMA integrity_check(100)",
         };
-        self.look(&mut report, "pages", |c| lines(c, pages))?;
+        self.look(report, "pages", |c| lines(c, pages))?;
         if depth != CheckDepth::Sample {
-            self.look(&mut report, "cipher", |c| lines(c, "PRAGMA cipher_integrity_check"))?;
-            self.check_derived(&mut report)?;
-            self.look(&mut report, "set_aside", changed_aside)?;
+            self.check_derived(report)?;
+            self.look(report, "set_aside", changed_aside)?;
         }
-        self.look(&mut report, "references", dangling)?;
-        self.look(&mut report, "valid_to", wrongly_valid)?;
-        self.look(&mut report, "lexical_index", |c| audit::compare(c, step_of(c, depth)?))?;
-        self.check_vectors(depth, &mut report)?;
+        self.look(report, "references", dangling)?;
+        self.look(report, "valid_to", wrongly_valid)?;
+        self.look(report, "lexical_index", |c| audit::compare(c, step_of(c, depth)?))?;
+        self.check_vectors(depth, report)?;
         for problem in self.check_forgotten()?.problems {
             report.note(problem.name, problem.detail);
         }
-        let checked = self.check_memories(depth, &mut report);
-        report.note_corrupt("pages", checked)?;
-        Ok(report)
+        let checked = self.check_memories(depth, report);
+        report.note_corrupt("pages", checked)
     }
 
     /// Asks one question whose answer is the list of what is wrong.

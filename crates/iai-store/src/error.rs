@@ -174,6 +174,12 @@ pub enum StoreError {
         /// The folder of the existing store.
         path: PathBuf,
     },
+    /// There is a file where a backup should be written, and it is never overwritten.
+    #[error("there is a file {} already; give another name", .path.display())]
+    FileExists {
+        /// The existing file.
+        path: PathBuf,
+    },
     /// A file is no backup, or one that cannot be believed.
     #[error("the backup {} was refused: {why}", .path.display())]
     Backup {
@@ -291,6 +297,11 @@ impl StoreError {
             }
             _ => Self::Sqlite { doing, path, source },
         }
+    }
+
+    /// Tells whether something stands where something new was to be made.
+    pub fn is_taken_place(&self) -> bool {
+        matches!(self, Self::KeyExists { .. } | Self::StoreExists { .. } | Self::FileExists { .. })
     }
 
     pub(crate) fn refused(what: &'static str, why: impl Into<String>) -> Self {

@@ -45,14 +45,15 @@ pub use record::{
     FILLER_CHARS_MAX, FactKind, FactSeen, Filter, ForgetReason, ForgetReceipt, ForgetSelection,
     FormalityWeek, GoneNames, Inserted, KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber,
     MissedCue, Model, ModelNumber, ModelState, Neighbour, NewAttribute, NewDispute, NewEvent,
-    NewMemory, NewModel, NewPattern, NewRemark, NewSetAside, Part, Pattern, PatternKind,
+    NewMemory, NewModel, NewPattern, NewRemark, NewSetAside, NewVault, Part, Pattern, PatternKind,
     PatternStatus, PinReach, Pooling, Position, ProjectSeen, Receipt, ReceiptState, Remark,
     RemarkKind, Role, Selected, SessionSeen, SetAside, Settlement, Severity, StepProgress,
-    Strengthened, Summary, SummaryKind, TAUGHT_HOST, TaughtFile, Tier, Topic, TurnIdentity,
-    UsedMemory, Uses, WEIGHT_MIN,
+    Strengthened, Summary, SummaryKind, SyncChange, SyncEntry, SyncErasure, SyncMachine, SyncNote,
+    SyncPeer, SyncProject, SyncVault, SyncWaiting, TAUGHT_HOST, TaughtFile, Tier, Topic,
+    TurnIdentity, UsedMemory, Uses, VaultKind, VaultNumber, WEIGHT_MIN,
 };
 pub use schema::SCHEMA_VERSION;
-pub use store::{Created, Store};
+pub use store::{Created, ReaderDoor, Store};
 pub use vault::{
     DataKeyRotated, KeyFacts, KeyFileKind, KeySource, KeyStatus, NewMaster, SpoolKeys,
     create_key_file, key_status, rotate_data_key, spool_keys,

@@ -12,6 +12,7 @@ mod memories;
 mod patterns;
 mod standing;
 mod steps;
+mod sync;
 mod taught;
 mod topics;
 mod vectors;

@@ -13,6 +13,7 @@ pub(crate) mod named;
 pub(crate) mod number;
 pub(crate) mod standing;
 pub(crate) mod step;
+pub(crate) mod sync;
 mod taught;
 pub(crate) mod topic;
 
@@ -35,6 +36,10 @@ pub use standing::{
     Uses,
 };
 pub use step::StepProgress;
+pub use sync::{
+    NewVault, SyncChange, SyncEntry, SyncErasure, SyncMachine, SyncNote, SyncPeer, SyncProject,
+    SyncVault, SyncWaiting, VaultKind, VaultNumber,
+};
 pub use taught::{TAUGHT_HOST, TaughtFile};
 pub use topic::{
     FactKind, FactSeen, MissedCue, Neighbour, NewPattern, Pattern, PatternKind, PatternStatus,

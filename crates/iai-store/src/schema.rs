@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0008_standing.sql"),
     include_str!("schema/0009_forgotten.sql"),
     include_str!("schema/0010_plain_checks.sql"),
+    include_str!("schema/0011_sync.sql"),
 ];
 
 /// The version of the tables this program writes.

@@ -1,5 +1,6 @@
 //! The store: opens or makes every part of it, and owns the one connection that writes.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -22,9 +23,23 @@ use crate::writing::Writing;
 pub struct Store {
     paths: StorePaths,
     reader: Reader,
-    vault: Vault,
+    vault: Arc<Vault>,
     /// Follows every commit once it is loaded.
     index: Arc<SharedIndex>,
+}
+
+/// Opens connections that read a store which is open.
+pub struct ReaderDoor {
+    database: PathBuf,
+    /// Its data key is that of the store for as long as the store is open.
+    vault: Arc<Vault>,
+}
+
+impl ReaderDoor {
+    /// Opens a connection.
+    pub fn open(&self) -> Result<Reader> {
+        Reader::connect(&self.database, &self.vault)
+    }
 }
 
 /// What opening a store had to make.
@@ -57,6 +72,7 @@ impl Store {
         let reader = Reader::of(connection::open_writer(&paths.database, &vault)?, &paths.database);
         schema::migrate(&reader.connection, &reader.database, vault.store(), now)?;
         ensure_spool_public(paths, &vault)?;
+        let vault = Arc::new(vault);
         let store = Self { paths: paths.clone(), reader, vault, index: Arc::default() };
         let created = match (vault_made, database) {
             (Some(KeyMade::Now), _) => Created::StoreAndKey,
@@ -98,7 +114,13 @@ impl Store {
 
     /// Opens another connection, to read beside the writer.
     pub fn reader(&self) -> Result<Reader> {
-        Reader::connect(&self.reader.database, &self.vault)
+        self.door().open()
+    }
+
+    /// Returns a way to such connections that does not need the store itself, so that nobody who
+    /// reads waits for somebody who writes.
+    pub fn door(&self) -> ReaderDoor {
+        ReaderDoor { database: self.reader.database.clone(), vault: Arc::clone(&self.vault) }
     }
 
     /// Returns the writer's own connection, to read with.
@@ -222,6 +244,12 @@ impl Store {
     pub fn raw_pages(&mut self) -> Result<Vec<u8>> {
         let pages = self.reader.connection.serialize("main").map(|pages| pages.to_vec());
         pages.map_err(|e| self.failed("reading every page", e))
+    }
+
+    /// Returns how many rows were written, changed or deleted since the store was opened.
+    #[cfg(any(test, feature = "raw-pages"))]
+    pub fn n_rows_changed(&self) -> u64 {
+        self.reader.connection.total_changes()
     }
 
     fn in_transaction(

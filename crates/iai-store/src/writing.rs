@@ -9,6 +9,7 @@ mod links;
 mod patterns;
 mod standing;
 mod steps;
+mod sync;
 mod topics;
 mod vectors;
 
@@ -28,7 +29,7 @@ use crate::index::changes::{Changes, Prepared};
 use crate::index::saved;
 use crate::reader::Reader;
 use crate::record::forgotten::MarkKey;
-use crate::record::memory::{Json, Millis};
+use crate::record::memory::{Json, Millis, STRENGTH_NEW};
 use crate::record::{
     EventId, Inserted, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, NewSetAside, PinReach,
     Receipt,
@@ -36,8 +37,6 @@ use crate::record::{
 
 /// A line set aside keeps at most this much of itself; the schema says so too.
 const SET_ASIDE_BYTES_MAX: usize = 1024 * 1024;
-/// A memory is as strong as can be when it is new.
-const STRENGTH_NEW: f64 = 1.0;
 
 /// The transaction under way. What it wrote is kept when the closure it was given to returns `Ok`.
 pub struct Writing<'a> {

@@ -55,7 +55,7 @@ const BARRED: &[Barred] = &[
 ];
 
 /// What a hook and its helpers do without: they must not be able to hurt or slow their host.
-const NO_RUNTIME: &[&str] = &["crate::daemon", "crate::mcp", "tokio"];
+const NO_RUNTIME: &[&str] = &["crate::daemon", "crate::mcp", "crate::sync", "tokio"];
 
 /// Names that belong to a few rooms, and the reach of that rule.
 struct Confined {
@@ -84,6 +84,12 @@ const CONFINED: &[Confined] = &[
             "crates/iai-mcp/src/bench/guards",
         ],
         instead: "the engine belongs to the daemon; send it a request",
+    },
+    Confined {
+        names: &["tokio_postgres", "deadpool_postgres", "rustls"],
+        reach: Reach::All("crates/"),
+        rooms: &["crates/iai-mcp/src/sync/remote"],
+        instead: "only a remote calls out, and only to the address it was given",
     },
     Confined {
         names: &["unsafe"],

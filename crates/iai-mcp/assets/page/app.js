@@ -3,7 +3,7 @@
 
 import { enter, isInside, onChange, watch } from "./ask.js";
 import { showHelp } from "./dialogs.js";
-import { h } from "./elements.js";
+import { h, inline } from "./elements.js";
 import * as health from "./health.js";
 import { listen } from "./keys.js";
 import * as map from "./map.js";
@@ -75,7 +75,7 @@ async function follow() {
     });
   } catch (error) {
     if (error.name === "AbortError" || signal.aborted) return;
-    place.replaceChildren(h("p.empty", { role: "alert" }, error.message));
+    place.replaceChildren(h("p.empty", { role: "alert" }, inline(error.message)));
   }
   place.dataset.ready = "";
 }

@@ -41,6 +41,15 @@ export function inline(text) {
   return parts.map((part, place) => (place % 2 === 1 ? h("code", {}, part) : part));
 }
 
+/** Shows a path, which breaks between folders where it is too long for its place. */
+export function path(text) {
+  return h(
+    "code",
+    {},
+    text.split(/(?<=\/)/).flatMap((part, place) => (place ? [h("wbr", {}), part] : [part])),
+  );
+}
+
 /** Words of questions that tell nothing. */
 const COMMON = new Set(
   ("about and are can did does for from had has have how into not our say said should the their " +

@@ -2,7 +2,7 @@
 
 import { ask, health } from "./ask.js";
 import { moment, since } from "./dates.js";
-import { counted, h, inline, number } from "./elements.js";
+import { counted, h, inline, number, path } from "./elements.js";
 
 export const title = "Health";
 
@@ -47,7 +47,7 @@ function alive(told, overview) {
     ),
     card(
       "Memories",
-      number(daemon.stored),
+      number(overview?.memories ?? daemon.stored),
       [
         ["Sessions", overview ? number(overview.sessions) : null],
         ["Projects", overview ? number(overview.projects) : null],
@@ -83,7 +83,7 @@ function alive(told, overview) {
       "Size",
       bytes(told.bytes),
       [
-        ["Store", h("code", {}, told.store)],
+        ["Store", path(told.store)],
         ["Encrypted", "yes, whole"],
       ],
       true,
@@ -142,7 +142,7 @@ function down(told, overview) {
       [["Kept until", told.waiting ? "the daemon runs again" : null]],
       true,
     ),
-    card("Size", bytes(told.bytes), [["Store", h("code", {}, told.store)]], true),
+    card("Size", bytes(told.bytes), [["Store", path(told.store)]], true),
     card("Versions", told.program, [["Protocol", told.protocol]], true),
   ];
 }

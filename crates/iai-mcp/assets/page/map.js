@@ -2,7 +2,7 @@
 // beside it has the same, for the keyboard and for those who do not see the picture.
 
 import { ask } from "./ask.js";
-import { counted, glimpse, h, number, shortProject, waiting } from "./elements.js";
+import { counted, glimpse, h, inline, number, shortProject, waiting } from "./elements.js";
 import { pack } from "./packing.js";
 import { Picture } from "./picture.js";
 
@@ -19,8 +19,10 @@ export async function show(view, { query, signal, go }) {
         "p.empty",
         {},
         told.n_memories
-          ? `No topics among ${counted(told.n_memories, "memory")} yet. They are found in quiet hours; ` +
-              "`iai-mcp maintenance sleep-cycle` does it now."
+          ? inline(
+              `No topics among ${counted(told.n_memories, "memory")} yet. They are found in quiet ` +
+                "hours; `iai-mcp maintenance sleep-cycle` does it now.",
+            )
           : "Nothing is remembered yet.",
       ),
     );

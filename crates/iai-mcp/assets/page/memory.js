@@ -3,7 +3,18 @@
 import { ask } from "./ask.js";
 import { ago, moment } from "./dates.js";
 import { correct, forget, say } from "./dialogs.js";
-import { glimpse, h, isTaught, number, prose, shortProject, speaker, waiting } from "./elements.js";
+import {
+  glimpse,
+  h,
+  inline,
+  isTaught,
+  number,
+  path,
+  prose,
+  shortProject,
+  speaker,
+  waiting,
+} from "./elements.js";
 
 export const title = "Memory";
 
@@ -89,7 +100,7 @@ export async function show(view, { path, signal, go, acts }) {
               "p.muted",
               {},
               `The first ${number(memory.excerpt.end)} of ${number(memory.excerpt.total)} characters. `,
-              "`iai-mcp show` has them all.",
+              inline("`iai-mcp show` has them all."),
             )
           : null,
         section(told.previous || told.next ? "Before and after" : "Said alone", [
@@ -212,7 +223,7 @@ function origin(memory, topic) {
     ["Topic", topic?.label ? h("a", { href: `#/map?topic=${topic.number}` }, topic.label) : null],
     ["Host", isTaught(memory.session_id) ? null : memory.host],
     ["Session", sessionOf(memory)],
-    ["Folder", memory.cwd ? h("code", {}, memory.cwd) : null],
+    ["Folder", memory.cwd ? path(memory.cwd) : null],
     ...provenance(memory.provenance ?? {}),
     ["Kind", isTaught(memory.session_id) ? null : (TIERS[memory.tier] ?? memory.tier)],
     ["Captured", h("time", { datetime: memory.captured_at }, moment(memory.captured_at))],
@@ -248,7 +259,7 @@ function provenance({ corrects, supersedes, taught, files, ...rest }) {
   if (taught) {
     rows.unshift(
       ["Taught from", [taught.name, taught.part].filter(Boolean).join(" ")],
-      ["File", taught.file ? h("code", {}, taught.file) : "handed over on the page"],
+      ["File", taught.file ? path(taught.file) : "handed over on the page"],
       ["Set", taught.set ? h("a", { href: "#/teach" }, taught.set) : null],
     );
   }

@@ -1,25 +1,31 @@
 //! How fast history is taken in: a made-up home full of transcripts, imported, again, and proved;
-//! beside what the bare model would take for it.
+//! beside what the bare model would take for it, and how long a recall takes meanwhile.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use super::corpus::Bare;
-use super::figures::{megabytes, or_unknown};
-use super::household::Household;
-use super::process;
+use super::figures::{Times, megabytes, or_unknown};
+use super::household::{Household, n_unindexed};
+use super::process::{self, let_pass};
 use super::procfs;
 use super::sheet::Sheet;
 use super::synthetic;
+use crate::client::Client;
 use crate::settings::Settings;
 
 const TURNS_PER_FILE: usize = 1000;
 const LIMIT: Duration = Duration::from_hours(2);
+/// Questions while turns get their vectors, and as many afterwards.
+const N_QUESTIONS: usize = 100;
+/// Between two of them: answering must not take from what is measured.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Imports a made-up history of `n_turns`, waits for its vectors, imports it again, proves it.
 pub(crate) fn run(settings: &Settings, n_turns: usize) -> anyhow::Result<Sheet> {
@@ -28,7 +34,7 @@ pub(crate) fn run(settings: &Settings, n_turns: usize) -> anyhow::Result<Sheet> 
     write_history(&folder, n_turns).context("writing the made-up history")?;
     household.start_daemon()?;
     let mut runs = Vec::new();
-    let mut indexing = Duration::ZERO;
+    let mut filling = Filling::default();
     for (name, words) in [
         ("import", &["import"][..]),
         ("import again", &["import"]),
@@ -37,29 +43,88 @@ pub(crate) fn run(settings: &Settings, n_turns: usize) -> anyhow::Result<Sheet> 
         let finished = process::finish(household.command(words)?, Stdio::null(), LIMIT)?;
         runs.push((name, finished.check(name)?.took));
         if name == "import" {
-            indexing = runs.last().map_or(Duration::ZERO, |(_, took)| *took);
-            indexing += household.wait_indexed()?;
+            filling = watch_filling(&household, n_turns)?;
         }
     }
     let status = household.status()?;
     let resident = household.daemon_pid().and_then(procfs::resident_kib).map(|kib| kib * 1024);
     let mut sheet = Sheet::new(format!("taking in {n_turns} turns of 60 words"), &status);
+    let imported = runs.first().map_or(Duration::ZERO, |(_, took)| *took);
     for (name, took) in runs {
         add_rate(&mut sheet, name, n_turns, took);
     }
     if let Some(model) = Bare::open(household.home())? {
+        let indexing = imported + filling.took;
         add_rate(&mut sheet, "import until every turn has its vector", n_turns, indexing);
+        add_rate(&mut sheet, "vectors behind the import", filling.n_turns, filling.took);
         household.stop_daemon()?;
         let (n_bare, took) = model.embed_turns(n_turns).context("running the bare model")?;
         add_rate(&mut sheet, "the bare model on these turns, in batches", n_bare, took);
-        let share = rate(n_turns, indexing) / rate(n_bare, took);
-        sheet.add("import with vectors / bare model", format!("{:.0} %", share * 100.0), share);
+        let bare = rate(n_bare, took);
+        for (name, rate) in [
+            ("import with vectors / bare model", rate(n_turns, indexing)),
+            ("vectors behind the import / bare model", rate(filling.n_turns, filling.took)),
+        ] {
+            sheet.add(name, format!("{:.0} %", rate / bare * 100.0), rate / bare);
+        }
+        filling.tell_recalls(&mut sheet);
     }
     let shown = or_unknown(resident.map(megabytes), "");
     sheet.add("daemon memory afterwards (RSS)", shown, resident);
     let n_bytes = household.n_stored_bytes();
     sheet.add("store on disk", megabytes(n_bytes), n_bytes);
     Ok(sheet)
+}
+
+/// Turns getting their vectors behind an import, and recalls meanwhile and afterwards.
+#[derive(Default)]
+struct Filling {
+    n_turns: usize,
+    took: Duration,
+    meanwhile: Times,
+    afterwards: Times,
+}
+
+impl Filling {
+    fn tell_recalls(&self, sheet: &mut Sheet) {
+        sheet.add_times("recall while turns get their vectors", &self.meanwhile);
+        sheet.add_times("recall afterwards", &self.afterwards);
+        let p95 = self.meanwhile.milliseconds(95).zip(self.afterwards.milliseconds(95));
+        let ratio = p95.map(|(meanwhile, after)| meanwhile / after.max(f64::MIN_POSITIVE));
+        let shown = or_unknown(ratio.map(|ratio| format!("{ratio:.1}x")), "");
+        sheet.add("meanwhile / afterwards, p95", shown, ratio);
+    }
+}
+
+/// Waits until every turn has its vector, and asks now and then.
+fn watch_filling(household: &Household, n_turns: usize) -> anyhow::Result<Filling> {
+    let n_pending = n_unindexed(&household.status()?);
+    let client = household.client();
+    let is_over = AtomicBool::new(false);
+    let (took, meanwhile) = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| ask(&client, n_turns, &is_over));
+        let took = household.wait_indexed();
+        is_over.store(true, Ordering::Relaxed);
+        let asked = asking.join().map_err(|_| anyhow::anyhow!("asking broke"))?;
+        anyhow::Ok((took?, asked?))
+    })?;
+    let afterwards = ask(&client, n_turns, &AtomicBool::new(false))?;
+    let n_turns = usize::try_from(n_pending).unwrap_or(usize::MAX);
+    Ok(Filling { n_turns, took, meanwhile, afterwards })
+}
+
+fn ask(client: &Client, n_turns: usize, is_over: &AtomicBool) -> anyhow::Result<Times> {
+    let mut times = Times::default();
+    for n in 0..N_QUESTIONS {
+        if is_over.load(Ordering::Relaxed) {
+            break;
+        }
+        let begun = Instant::now();
+        client.call_daemon("memory_recall", &json!({"cue": synthetic::cue(n, n_turns)}))?;
+        times.push(begun.elapsed());
+        let_pass(PAUSE);
+    }
+    Ok(times)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a count of turns")]

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -127,6 +127,10 @@ fn sealing_key(home: &Home) -> io::Result<Option<SealingKey>> {
     if PUBLIC_KEY_BYTES_MAX < metadata.len() {
         return Err(io::Error::other("spool.pub is not a key"));
     }
+    // Whoever puts their key here could read what is sealed to it, and we could not.
+    if metadata.uid() != rustix::process::getuid().as_raw() {
+        return Err(io::Error::other("spool.pub belongs to another user"));
+    }
     let text = fs::read_to_string(&path)?;
     SealingKey::parse(&text).map(Some).map_err(io::Error::other)
 }
@@ -156,8 +160,6 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt as _;
-
     use super::*;
 
     fn delivery<'a>(session: &'a str, events: &'a [SpoolEvent]) -> Delivery<'a> {

@@ -206,7 +206,10 @@ impl<R: BufRead> Reading<R> {
             Some(Line::Whole(bytes)) => self.parser.read(bytes),
             Some(Line::Unended(bytes)) => {
                 self.took_tail = true;
-                self.parser.read(bytes)
+                // Half a line is being written: no fault of the file, and read when it is whole.
+                let mut meanings = self.parser.read(bytes);
+                meanings.retain(|meaning| *meaning != Meaning::Unreadable);
+                meanings
             }
             Some(Line::TooLong { .. }) => vec![Meaning::Unreadable],
         };
@@ -306,5 +309,21 @@ mod tests {
         bytes.extend(turn("kept").bytes());
         check(&bytes, 9, &[(0, "kept")], 0);
         check(format!("{}{{\"type\":\"user\",\"mess", turn("a")).as_bytes(), 9, &[(0, "a")], 0);
+    }
+
+    #[test]
+    fn half_a_line_at_the_end_is_no_fault_and_one_in_the_middle_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let half = "{\"type\":\"user\",\"mess";
+        for (text, n_unreadable) in [
+            (format!("{}{half}", turn("a")), 0),
+            (format!("{}{half}\n", turn("a")), 1),
+            (format!("{half}\n{}{half}", turn("a")), 1),
+        ] {
+            std::fs::write(&path, &text).unwrap();
+            let pass = each_turn(&path, |_| Flow::On).unwrap();
+            assert_eq!(pass.n_unreadable, n_unreadable, "{text}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::output::Output;
+use crate::bench::SyncBench;
 use crate::bench::{self, ContradictionBench, Format, Lending, RecallBench, Report, Sheet, Source};
 use crate::settings::Settings;
 
@@ -62,6 +63,24 @@ pub(super) enum BenchCommand {
         #[arg(long, value_name = "PATH")]
         data: PathBuf,
     },
+    /// What a place that machines sync through takes and gives; it is filled with made-up entries
+    Sync(SyncArguments),
+}
+
+#[derive(Args)]
+pub(super) struct SyncArguments {
+    /// A folder, or postgres://… of somebody who may prepare it
+    #[arg(long)]
+    address: String,
+    /// A vault that an earlier run has filled
+    #[arg(long, value_name = "ID")]
+    vault: Option<String>,
+    /// How many entries are added
+    #[arg(long, value_name = "ENTRIES", default_value_t = 10_000)]
+    n: u64,
+    /// How many bytes an entry seals
+    #[arg(long, value_name = "BYTES", default_value_t = 1024)]
+    bytes: usize,
 }
 
 #[derive(Args)]
@@ -173,6 +192,17 @@ pub(super) fn run(
             Ok(show_sheets(&[bench::footprint(settings, *n)?], output))
         }
         BenchCommand::Guards { data } => Ok(show_sheets(&[bench::guards(data)?], output)),
+        BenchCommand::Sync(given) => {
+            let sheet = bench::sync(&SyncBench {
+                address: &given.address,
+                vault: given.vault.as_deref(),
+                n_entries: given.n,
+                n_bytes: given.bytes,
+                progress: &|text| output.progress(text),
+            });
+            output.end_progress();
+            Ok(show_sheets(&[sheet?], output))
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::output::Output;
 use crate::client::Client;
 use crate::settings::Settings;
-use crate::web::{IDLE_LIMIT, Page};
+use crate::web::Page;
 
 /// What opens an address in the user's browser.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
@@ -32,19 +32,21 @@ pub(super) fn run(
     let page = Page::bind(arguments.port)?;
     let address = page.address();
     let told = json!({"url": address, "port": page.port(), "pid": std::process::id()});
-    output.show(&told, |_| {
-        format!(
-            "{address}\n\
-             The address is good for one browser, once. Ctrl-C ends the page; so does an hour \
-             without a visit."
-        )
-    });
-    if !arguments.no_open
-        && let Err(error) = open(&address)
-    {
-        output.remark(&format!("`{OPENER}` does not start ({error}); open the address yourself"));
-    }
-    page.serve(client, settings.clone(), IDLE_LIMIT)?;
+    let announce = || {
+        output.show(&told, |_| {
+            format!(
+                "{address}\n\
+                 The address is good for one browser, once. Ctrl-C ends the page; so does an hour \
+                 without a visit."
+            )
+        });
+        let opened = if arguments.no_open { Ok(()) } else { open(&address) };
+        if let Err(error) = opened {
+            let told = format!("`{OPENER}` does not start ({error}); open the address yourself");
+            output.remark(&told);
+        }
+    };
+    page.serve(client, settings.clone(), announce)?;
     Ok(ExitCode::SUCCESS)
 }
 

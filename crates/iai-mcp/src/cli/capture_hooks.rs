@@ -1,6 +1,6 @@
 //! `capture-hooks`: shows what would change in the hosts' files, asks, and wires or unwires them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -14,6 +14,10 @@ use crate::install::{
     Wiring,
 };
 use crate::settings::Settings;
+
+/// Lines of a diff that are shown where several have to fit on one screen: both names, where, and
+/// the first lines of what changes.
+const FOLDED_LINES: usize = 7;
 
 #[derive(Clone, Copy, Subcommand)]
 pub(super) enum CaptureHooksCommand {
@@ -96,7 +100,25 @@ pub(super) fn installer<'a>(
     let program = Program::new(&path).with_context(|| {
         format!("{} is not a path hosts can be given; move this program", path.display())
     })?;
+    let program = program.for_store(settings.home.root(), &usual_store(folders));
     Ok(Installer { home: &settings.home, folders, program, now: crate::clock::now() })
+}
+
+/// Where the memory is looked for by whoever is told nothing.
+fn usual_store(folders: &HostFolders) -> PathBuf {
+    folders.home.join(".iai-mcp")
+}
+
+/// What a user should know whose store is elsewhere.
+pub(super) fn store_elsewhere(installer: &Installer<'_>) -> Option<String> {
+    let root = installer.home.root();
+    (root != usual_store(installer.folders)).then(|| {
+        format!(
+            "hosts are told to use this store, {}; a terminal and a plugin find it only where \
+             IAI_MCP_STORE is set",
+            root.display()
+        )
+    })
 }
 
 pub(super) fn folders(settings: &Settings) -> anyhow::Result<HostFolders> {
@@ -134,6 +156,8 @@ pub(super) struct Done {
     diff: String,
     pub(super) backup: Option<String>,
     pub(super) failure: Option<String>,
+    /// What could not stay as it was.
+    pub(super) remark: Option<String>,
 }
 
 fn change(
@@ -191,7 +215,7 @@ impl Done {
             }
             Outlook::Change(change) => (change.diff(path), None),
         };
-        Self { step, diff, backup: None, failure }
+        Self { step, diff, backup: None, failure, remark: None }
     }
 
     pub(super) fn is_change(&self) -> bool {
@@ -202,7 +226,12 @@ impl Done {
         let Outlook::Change(change) = &self.step.outlook else { return };
         let path = self.step.file.path.display();
         match installer.apply(action, &self.step.file, change) {
-            Ok(backup) => self.backup = backup.map(|backup| backup.display().to_string()),
+            Ok(backup) => {
+                self.backup = backup.map(|backup| backup.display().to_string());
+                self.remark = change.lost_group().map(|group| {
+                    format!("{path} belongs to your group now: group {group} is not yours to give")
+                });
+            }
             Err(error) => self.failure = Some(format!("{path} {error:#}")),
         }
     }
@@ -223,6 +252,18 @@ impl Done {
                 }
             }
         }
+    }
+
+    /// The same for who sees one screen: the beginning of a long diff.
+    pub(super) fn folded(&self, output: &Output) -> String {
+        let n_more = self.diff.lines().count().saturating_sub(FOLDED_LINES);
+        if n_more <= FOLDED_LINES || !self.is_change() {
+            return self.preview(output);
+        }
+        let shown: String =
+            self.diff.lines().take(FOLDED_LINES).map(|line| format!("{line}\n")).collect();
+        let rest = output.tint(Tone::Quiet, &format!("… {n_more} more lines"));
+        format!("{}{rest}\n", tinted(&shown, output))
     }
 
     pub(super) fn word(&self, is_applied: bool) -> &'static str {
@@ -257,6 +298,7 @@ impl Done {
             "diff": self.diff,
             "backup": self.backup,
             "problem": self.failure,
+            "remark": self.remark,
             "block": block,
         })
     }
@@ -293,14 +335,9 @@ fn notes(installer: &Installer<'_>, action: Action, hosts: &[Host], all: &[Done]
             "Codex runs new hooks only after you trust them: start it and open /hooks".to_owned(),
         );
     }
-    if action == Action::Install && installer.home.root() != installer.folders.home.join(".iai-mcp")
-    {
-        notes.push(format!(
-            "this store is {}; hosts find it only where IAI_MCP_STORE is set for them too",
-            installer.home.root().display()
-        ));
-    }
+    notes.extend(all.iter().filter_map(|done| done.remark.clone()));
     if action == Action::Install {
+        notes.extend(store_elsewhere(installer));
         notes.extend(installer.plugins(hosts).iter().map(twice));
     }
     notes.push("sessions that are open now notice it when they start again".to_owned());
@@ -403,9 +440,13 @@ fn degree_of_files(looks: &[Look], host: &str) -> Degree {
 fn degree_of_file(look: &Look) -> Degree {
     match &look.wiring {
         Ok(wiring) if wiring.wired.is_empty() => Degree::None,
-        Ok(wiring) if wiring.missing.is_empty() && gone(wiring).is_empty() => Degree::Whole,
+        Ok(wiring) if is_sound(wiring) => Degree::Whole,
         Ok(_) | Err(_) => Degree::Part,
     }
+}
+
+fn is_sound(wiring: &Wiring) -> bool {
+    wiring.missing.is_empty() && wiring.other_stores.is_empty() && gone(wiring).is_empty()
 }
 
 /// Returns the programs a file runs that are not there.
@@ -419,6 +460,7 @@ fn described(look: &Look) -> Value {
         Ok(wiring) => (wiring.wired.clone(), wiring.missing.clone(), gone(wiring), None),
         Err(refusal) => (Vec::new(), Vec::new(), Vec::new(), Some(refusal.to_string())),
     };
+    let other_stores = look.wiring.as_ref().map_or(&[][..], |wiring| &wiring.other_stores);
     json!({
         "host": look.file.host,
         "path": look.file.path,
@@ -426,6 +468,7 @@ fn described(look: &Look) -> Value {
         "wired": wired,
         "missing": missing,
         "gone": gone,
+        "other_stores": other_stores,
         "problem": problem,
     })
 }
@@ -437,6 +480,10 @@ fn line(look: &Look, output: &Output) -> String {
         Ok(wiring) if !gone(wiring).is_empty() => {
             let gone = gone(wiring).join(", ");
             (Tone::Bad, format!("wired to a program that is gone: {gone}; run install again"))
+        }
+        Ok(wiring) if !wiring.other_stores.is_empty() => {
+            let stores = wiring.other_stores.join(", ");
+            (Tone::Careful, format!("WIRED TO ANOTHER STORE, {stores}; install leads it here"))
         }
         Ok(wiring) if !wiring.missing.is_empty() => {
             (Tone::Careful, format!("PARTLY WIRED, without {}", wiring.missing.join(", ")))

@@ -21,6 +21,9 @@ use crate::exit::Exit;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
 
+/// Who wants longer than a year wants it until they say otherwise.
+const PAUSE_SECS_MAX: u64 = 365 * 24 * 3600;
+
 #[derive(Clone, Copy, Subcommand)]
 pub(super) enum DaemonCommand {
     /// Run the daemon in this terminal
@@ -47,7 +50,8 @@ pub(super) enum DaemonCommand {
     Status,
     /// Hold consolidation back
     Pause {
-        /// For so many seconds; without a number until `daemon resume`
+        /// For so many seconds, at most a year; without a number until `daemon resume`
+        #[arg(value_parser = clap::value_parser!(u64).range(1..=PAUSE_SECS_MAX))]
         seconds: Option<u64>,
     },
     /// Let consolidation go on

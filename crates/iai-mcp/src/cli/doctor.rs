@@ -34,6 +34,8 @@ enum Verdict {
     Pass,
     Warn,
     Fail,
+    /// Nobody could look.
+    Skipped,
 }
 
 /// One row.
@@ -49,6 +51,12 @@ struct Check {
 impl Check {
     fn pass(name: &'static str, detail: impl Into<String>) -> Self {
         Self { name, verdict: Verdict::Pass, detail: detail.into(), next: String::new() }
+    }
+
+    /// What only a daemon knows, where there is none.
+    fn unknown(name: &'static str) -> Self {
+        let detail = "known only while the daemon runs".to_owned();
+        Self { name, verdict: Verdict::Skipped, detail, next: String::new() }
     }
 
     fn warn(name: &'static str, detail: impl Into<String>, next: impl Into<String>) -> Self {
@@ -76,7 +84,7 @@ pub(super) fn prove(settings: &Settings) -> Proof {
     let check = canary::check(settings, &Client::new(settings.clone()).status());
     match check.verdict {
         Verdict::Pass => Proof::Flown(canary::FLOWN),
-        Verdict::Warn | Verdict::Fail => Proof::Unproved {
+        Verdict::Warn | Verdict::Fail | Verdict::Skipped => Proof::Unproved {
             detail: check.detail,
             next: check.next,
             is_broken: check.verdict == Verdict::Fail,
@@ -114,6 +122,7 @@ fn word(verdict: Verdict) -> &'static str {
         Verdict::Pass => "PASS",
         Verdict::Warn => "WARN",
         Verdict::Fail => "FAIL",
+        Verdict::Skipped => "SKIP",
     }
 }
 
@@ -129,6 +138,7 @@ fn describe(checks: &[Check], n_failed: usize, output: &Output) -> String {
             Verdict::Pass => Tone::Good,
             Verdict::Warn => Tone::Careful,
             Verdict::Fail => Tone::Bad,
+            Verdict::Skipped => Tone::Quiet,
         };
         let word = output.tint(tone, word(check.verdict));
         lines.push(format!("  [{word}] {:<18} {}", check.name, check.detail));

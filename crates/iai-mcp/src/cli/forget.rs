@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::import::parse_time;
 use super::output::Output;
 use crate::client::Client;
-use crate::exit::Exit;
+use crate::exit::{Exit, Misuse};
 use crate::fields::Fields as _;
 
 /// Forget memories for good
@@ -52,7 +52,23 @@ pub(super) fn run(
         output.show(&receipts, describe_receipts);
         return Ok(ExitCode::SUCCESS);
     }
+    check(arguments)?;
     forget(client, &wishes_of(arguments), arguments.yes, output)
+}
+
+/// The daemon refuses the same, in words for programs.
+fn check(arguments: &ForgetArguments) -> Result<(), Misuse> {
+    let texts = [&arguments.session, &arguments.project, &arguments.containing];
+    if texts.into_iter().flatten().any(|text| text.trim().is_empty()) {
+        return Err(Misuse("an empty text would mean every memory; say which ones"));
+    }
+    let has_text = texts.into_iter().any(Option::is_some);
+    if arguments.ids.is_empty() && !has_text && arguments.before.is_none() {
+        return Err(Misuse(
+            "say what to forget: ids of memories, --session, --project, --match or --before",
+        ));
+    }
+    Ok(())
 }
 
 /// Shows what wishes mean, or has it forgotten when that was confirmed.
@@ -146,7 +162,9 @@ fn describe_done(done: &Value) -> String {
         0 => String::new(),
         n => format!(", and {n} that waited"),
     };
-    format!("{} memories forgotten{waiting}; receipt {}", done.at("forgotten"), done.at("receipt"))
+    let n = done.at("forgotten").as_u64().unwrap_or(0);
+    let memories = if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") };
+    format!("{memories} forgotten{waiting}; receipt {}", done.at("receipt"))
 }
 
 fn describe_receipts(answer: &Value) -> String {

@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use anyhow::bail;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::editor;
 use super::output::Output;
 use crate::client::Client;
+use crate::exit::Misuse;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
 
@@ -61,7 +61,8 @@ pub(super) fn run(
 
 fn set(client: &Client, text: &str) -> anyhow::Result<Value> {
     if text.trim().is_empty() {
-        bail!("the text is empty; `iai-mcp identity clear` takes the identity back");
+        let why = "the text is empty; `iai-mcp identity clear` takes the identity back";
+        return Err(Misuse(why).into());
     }
     Ok(client.call("identity_set", &json!({"text": text}))?)
 }

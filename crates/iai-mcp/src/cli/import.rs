@@ -12,11 +12,13 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::output::Output;
+use super::output::{Output, counted};
 use crate::client::Client;
 use crate::exit::Exit;
 use crate::host::HostKind;
-use crate::import::{Purpose, Selection, Sender, SharedTally, Source, Tally, Work, find_sources};
+use crate::import::{
+    Purpose, Selection, Sender, SharedTally, Source, Sources, Tally, Work, find_sources,
+};
 use crate::settings::Settings;
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(200);
@@ -28,7 +30,8 @@ pub(super) struct ImportArguments {
     /// Files or folders: transcripts, spool files, conversations.json, our exports, notes of
     /// claude-mem, mempalace and the MCP memory server; none means every host found
     paths: Vec<PathBuf>,
-    /// Only this host: claude-code, codex, gemini-cli, opencode, copilot-cli, pi or qwen-code
+    /// Only this host: claude-code, codex, gemini-cli, antigravity, opencode, copilot-cli, pi,
+    /// qwen-code or cursor
     #[arg(long, value_parser = parse_host)]
     host: Option<&'static str>,
     /// Only turns said since this time or date
@@ -43,8 +46,8 @@ pub(super) fn import(
 ) -> anyhow::Result<ExitCode> {
     crate::capture::check_config(settings)?;
     let selection = Selection { paths: &arguments.paths, host: arguments.host };
-    let sources = find_sources(settings.user_home.as_deref(), &selection)?;
-    let tally = take_all(&sources, Purpose::Store, arguments.since, settings, output)?;
+    let Sources { found, unknown } = find_sources(settings.user_home.as_deref(), &selection)?;
+    let tally = take_all(&found, Purpose::Store, arguments.since, settings, output)?;
     let told = json!({
         "files": tally.n_files,
         "found": tally.n_found,
@@ -54,21 +57,47 @@ pub(super) fn import(
         "notes": tally.n_notes,
         "set_aside": tally.n_problems,
         "problems": tally.problems,
+        "unknown": unknown,
     });
     output.show(&told, |_| {
-        let mut lines = vec![format!(
-            "{} files · {} turns found · {} stored · {} already known · {} set aside",
-            tally.n_files, tally.n_found, tally.n_stored, tally.n_known, tally.n_problems
-        )];
+        let mut lines = vec![sum(&tally)];
         if 0 < tally.n_notes {
             let n = tally.n_notes;
             lines.push(format!("{n} of them are notes of another program: `iai-mcp teach list`"));
         }
         lines.extend(tally.problems.iter().map(|problem| format!("  {problem}")));
+        lines.extend(of_no_host(&unknown));
         lines.join("\n")
     });
-    let is_nothing = tally.n_found == 0 && 0 < tally.n_problems;
+    let is_nothing = tally.n_found == 0 && (0 < tally.n_problems || !unknown.is_empty());
     Ok(if is_nothing { Exit::Failure.into() } else { ExitCode::SUCCESS })
+}
+
+/// Says which files were passed over, without listing a whole folder.
+fn of_no_host(unknown: &[PathBuf]) -> Option<String> {
+    let first = unknown.first()?.display();
+    Some(match unknown.len() {
+        1 => format!("{first} was passed over: no host we know has written it"),
+        n => {
+            format!("{n} files such as {first} were passed over: no host we know has written them")
+        }
+    })
+}
+
+/// What became of every turn, in one line whose parts add up to what was found.
+fn sum(tally: &Tally) -> String {
+    let forgotten = match tally.n_forgotten {
+        0 => String::new(),
+        n => format!(" · {n} forgotten on purpose, not stored again"),
+    };
+    format!(
+        "{} · {} found · {} stored · {} already known{forgotten} · {} set aside",
+        counted(usize::try_from(tally.n_files).unwrap_or(usize::MAX), "file"),
+        counted(usize::try_from(tally.n_found).unwrap_or(usize::MAX), "turn"),
+        tally.n_stored,
+        tally.n_known,
+        tally.n_problems
+    )
 }
 
 pub(super) fn verify(
@@ -77,7 +106,7 @@ pub(super) fn verify(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let selection = Selection { paths, host: None };
-    let sources = find_sources(settings.user_home.as_deref(), &selection)?;
+    let sources = find_sources(settings.user_home.as_deref(), &selection)?.found;
     let tally = take_all(&sources, Purpose::Verify, None, settings, output)?;
     let is_whole = tally.n_known + tally.n_forgotten == tally.n_found && tally.n_problems == 0;
     let told = json!({
@@ -165,7 +194,7 @@ fn progress(tally: &Tally, n_files: usize, elapsed: Duration) -> String {
 
 pub(super) fn parse_time(text: &str) -> Result<Timestamp, String> {
     let date = || {
-        let date: jiff::civil::Date = text.parse().ok()?;
+        let date: jiff::civil::DateTime = text.parse().ok()?;
         Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
     };
     text.parse()

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::{Args, Command};
 use clap_mangen::Man;
 use serde_json::json;
 
 use super::output::{Output, counted};
+use crate::exit::Misuse;
 
 const SOURCE: &str = concat!("iai-mcp ", env!("CARGO_PKG_VERSION"));
 
@@ -41,7 +42,8 @@ pub(super) fn run(
     let wanted = std::iter::once("iai-mcp").chain(arguments.command.iter().map(String::as_str));
     let wanted = format!("{}.1", wanted.collect::<Vec<_>>().join("-"));
     let Some(page) = pages.iter().find(|page| page.file == wanted) else {
-        bail!("there is no command `{}`; see `iai-mcp help`", arguments.command.join(" "));
+        let why = "there is no such command; `iai-mcp help` lists them";
+        return Err(Misuse(why)).context(format!("`{}`", arguments.command.join(" ")));
     };
     output.text(&page.roff);
     Ok(ExitCode::SUCCESS)

@@ -7,8 +7,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::import::parse_time;
 use super::output::Output;
 use super::project_here;
 use crate::client::Client;
@@ -16,9 +18,17 @@ use crate::fields::Fields as _;
 use page::Sought;
 
 const PREVIEW_CHARS: usize = 160;
+/// The daemon gives no more.
+const HITS_MAX: u64 = 200;
+
 /// What a list may be asked for.
 fn limit() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..=1000)
+}
+
+/// What an answer may cost; more than the daemon ever spends is as good as that.
+fn budget() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..)
 }
 
 #[derive(Args)]
@@ -26,17 +36,17 @@ pub(super) struct RecallArguments {
     /// What to look for, in your own words; quotation marks ask for exact wording
     cue: String,
     /// What the answer may cost, in tokens
-    #[arg(long, value_name = "TOKENS", default_value_t = 1500)]
+    #[arg(long, value_name = "TOKENS", default_value_t = 1500, value_parser = budget())]
     budget: u64,
     /// Only memories of this folder's project
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
     /// So many hits, long ones shown in part, instead of whole ones while the budget lasts
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=HITS_MAX))]
     hits: Option<u64>,
     /// Ask as of this time: what was said later ranks lower. Without a zone it is UTC
-    #[arg(long, value_name = "TIME")]
-    as_of: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    as_of: Option<Timestamp>,
 }
 
 #[derive(Args)]
@@ -81,7 +91,7 @@ pub(super) fn recall(
         "budget_tokens": arguments.budget,
         "project": project,
         "n_hits_max": arguments.hits,
-        "asof": arguments.as_of,
+        "asof": arguments.as_of.map(|at| at.to_string()),
     });
     let answer = client.call("memory_recall", &params)?;
     remark_degraded(&answer, output);
@@ -202,9 +212,16 @@ fn describe_answer(answer: &Value) -> String {
     if parts.is_empty() {
         parts.push("nothing found".to_owned());
     }
-    let hints = items(answer, "hints").iter().filter_map(|hint| hint.at("text").as_str());
-    parts.extend(hints.map(|hint| format!("note: {hint}")));
+    parts.extend(advice(answer).map(|hint| format!("note: {hint}")));
     parts.join("\n\n")
+}
+
+/// What an answer says to an assistant, as a person can follow it.
+fn advice(answer: &Value) -> impl Iterator<Item = String> {
+    const TOOL: &str = "ask which one holds, memory_contradict settles it";
+    const HAND: &str = "tell your assistant which one holds, or correct it on `iai-mcp brain`";
+    let hints = items(answer, "hints").iter().filter_map(|hint| hint.at("text").as_str());
+    hints.map(|hint| hint.replace(TOOL, HAND))
 }
 
 fn describe_hit(hit: &Value) -> String {
@@ -256,10 +273,15 @@ pub(super) fn speaker(memory: &Value) -> &str {
     if memory.at("provenance").at("subagent") == true {
         return "sub-agent";
     }
-    if memory.at("provenance").at("taught").is_object() {
+    // A hit tells its source in words, a whole memory in its provenance.
+    if memory.at("provenance").at("taught").is_object() || memory.at("taught").is_string() {
         return "taught";
     }
-    memory.at("role").as_str().unwrap_or("-")
+    match memory.at("role").as_str() {
+        Some("system") => "generated",
+        Some(role) => role,
+        None => "-",
+    }
 }
 
 pub(super) fn items<'a>(answer: &'a Value, name: &str) -> &'a [Value] {

@@ -110,13 +110,31 @@ impl Output {
 
     /// Asks on stderr for a yes or no; `None` when nobody could see what they are asked about.
     pub(crate) fn ask(&self, question: &str) -> Option<bool> {
+        let answer = self.answer(&format!("{question} [y/N] "))?;
+        Some(is_yes(&answer))
+    }
+
+    /// Asks the same of somebody who may want to `show` themselves everything first.
+    pub(crate) fn ask_or_show(&self, question: &str, show: impl Fn()) -> Option<bool> {
+        let question = format!("{question} [y/N, d shows every line] ");
+        loop {
+            let answer = self.answer(&question)?;
+            match answer.trim() {
+                "d" | "D" => show(),
+                _ => return Some(is_yes(&answer)),
+            }
+        }
+    }
+
+    /// Puts a question on stderr and returns the line that answers it, if anybody can.
+    fn answer(&self, question: &str) -> Option<String> {
         if self.is_json || !io::stdin().is_terminal() {
             return None;
         }
-        write!(io::stderr().lock(), "{} [y/N] ", guarded(question)).ok();
+        write!(io::stderr().lock(), "{}", guarded(question)).ok();
         let mut answer = String::new();
         io::stdin().read_line(&mut answer).ok();
-        Some(matches!(answer.trim(), "y" | "Y" | "yes"))
+        Some(answer)
     }
 
     /// Asks on stderr for words that nobody shall see; `None` when there is no terminal.
@@ -173,6 +191,10 @@ impl Output {
     pub(crate) fn tint(&self, tone: Tone, text: &str) -> String {
         tinted(self.terminal.unwrap_or(Colours::Off), tone, text)
     }
+}
+
+fn is_yes(answer: &str) -> bool {
+    matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
 /// Returns how many columns a terminal has, if it is one and says so.

@@ -15,11 +15,12 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::capture_hooks::{Target, folders};
-use super::checklist::{Checklist, State};
+use super::checklist::{Checklist, Row, State};
 use super::output::Output;
 use crate::exit::Exit;
 use crate::settings::Settings;
 use plan::Plan;
+use steps::Changed;
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -55,17 +56,35 @@ pub(super) fn run(
         show_problems(&plan, output);
         return Ok(carry_out(&mut plan, &folders.home, output));
     }
-    let preview = show(&plan, &folders.home, output);
+    plan.look_into_history(output);
+    let extent = if arguments.dry_run { Extent::Whole } else { Extent::OneScreen };
+    let mut preview = show(&plan, extent, &folders.home, output);
+    if !arguments.dry_run && !plan.has_work() {
+        return Ok(settled(&plan, &mut preview, output));
+    }
     if arguments.dry_run {
         let report = report(&plan, &preview, Applied::No, &[]);
         output.show(&report, |_| "nothing was changed".to_owned());
         return Ok(exit(&preview));
     }
-    if !is_agreed(output)? {
+    if !is_agreed(&plan, output)? {
         output.text("nothing was changed");
         return Ok(Exit::Failure.into());
     }
     Ok(carry_out(&mut plan, &folders.home, output))
+}
+
+/// Nothing is left to agree to: proves what is there, and says so.
+fn settled(plan: &Plan<'_>, preview: &mut Checklist<'_>, output: &Output) -> ExitCode {
+    if !preview.has(State::Failed) {
+        preview.add(steps::proof(plan.settings, Changed::Nothing));
+    }
+    let report = report(plan, preview, Applied::No, &[]);
+    output.show(&report, |_| match preview.has(State::Failed) {
+        false => "everything is in place; nothing was changed".to_owned(),
+        true => "nothing was changed; mend what failed, and run `iai-mcp setup` again".to_owned(),
+    });
+    exit(preview)
 }
 
 fn carry_out(plan: &mut Plan<'_>, home: &Path, output: &Output) -> ExitCode {
@@ -84,14 +103,26 @@ enum Applied {
     No,
 }
 
-/// Shows what would change, byte by byte, and then everything that would happen, on one screen.
-fn show<'a>(plan: &Plan<'_>, home: &'a Path, output: &'a Output) -> Checklist<'a> {
+/// How much of each change is shown.
+#[derive(Clone, Copy)]
+enum Extent {
+    Whole,
+    OneScreen,
+}
+
+/// Shows what would change, and then everything that would happen.
+fn show<'a>(plan: &Plan<'_>, extent: Extent, home: &'a Path, output: &'a Output) -> Checklist<'a> {
     for done in plan.files() {
-        output.explain(&done.preview(output));
+        output.explain(&match extent {
+            Extent::Whole => done.preview(output),
+            Extent::OneScreen => done.folded(output),
+        });
     }
     output.explain("What setup does");
     let mut preview = Checklist::new(output, home);
-    for row in plan.rows() {
+    // What is only to be proved is proved at once, and then has a row that says so.
+    let is_told = |row: &Row| row.name != plan::PROOF || plan.has_work();
+    for row in plan.rows().into_iter().filter(is_told) {
         preview.add(row);
     }
     show_notes(plan, output);
@@ -112,8 +143,9 @@ fn show_notes(plan: &Plan<'_>, output: &Output) {
     }
 }
 
-fn is_agreed(output: &Output) -> anyhow::Result<bool> {
-    output.ask("do all this?").context(
+fn is_agreed(plan: &Plan<'_>, output: &Output) -> anyhow::Result<bool> {
+    let show_all = || plan.files().for_each(|done| output.explain(&done.preview(output)));
+    output.ask_or_show("do all this?", show_all).context(
         "nothing was changed: there is no terminal to ask on; look with `iai-mcp setup --dry-run`, \
          agree with `iai-mcp setup --yes`",
     )

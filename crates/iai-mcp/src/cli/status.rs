@@ -2,10 +2,13 @@
 
 use std::process::ExitCode;
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::output::Output;
+use crate::capture::waiting_files;
 use crate::client::Client;
+use crate::clock;
 use crate::exit::Exit;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
@@ -22,19 +25,40 @@ pub(super) fn run(
         }
         Err(error) if error.is_down() => {
             let overview = client.call("store_overview", &json!({})).ok();
-            let status = json!({
-                "ok": false,
-                "state": "down",
-                "version": env!("CARGO_PKG_VERSION"),
-                "store": settings.home.root(),
-                "stored": overview.as_ref().map(|overview| overview.at("memories")),
-                "pending": crate::capture::n_waiting(&settings.home),
-            });
+            let status = status_down(settings, overview.as_ref());
             output.show(&status, |status| describe_down(status, settings));
             Ok(Exit::DaemonUnreachable.into())
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// What can be told without a daemon: the store is read where it lies, the spool is counted.
+fn status_down(settings: &Settings, overview: Option<&Value>) -> Value {
+    let count = |name: &str| overview.and_then(|overview| overview.at(name).as_u64());
+    let (waiting, given_up): (Vec<_>, Vec<_>) =
+        waiting_files(&settings.home).into_iter().partition(|file| !file.is_set_aside);
+    let n_turns = |files: &[crate::capture::WaitingFile]| -> u64 {
+        files.iter().map(|file| file.n_turns).sum()
+    };
+    // What this program made of memories was not captured.
+    let generated = count("generated").unwrap_or(0);
+    let stored = count("memories").map(|memories| memories.saturating_sub(generated));
+    let pending = n_turns(&waiting);
+    let failed = count("set_aside").unwrap_or(0) + n_turns(&given_up);
+    let oldest = waiting.iter().filter_map(|file| file.written_at).min();
+    let oldest = oldest.and_then(|at| Timestamp::try_from(at).ok());
+    json!({
+        "ok": false,
+        "state": "down",
+        "version": env!("CARGO_PKG_VERSION"),
+        "store": settings.home.root(),
+        "captured": stored.unwrap_or(0) + pending + failed,
+        "stored": stored,
+        "pending": pending,
+        "failed": failed,
+        "oldest_pending_at": oldest.map(|at| at.to_string()),
+    })
 }
 
 fn describe(status: &Value, settings: &Settings) -> String {
@@ -47,17 +71,9 @@ fn describe(status: &Value, settings: &Settings) -> String {
             status.at("uptime_sec").as_f64().unwrap_or(0.0).round()
         ),
         format!("store     {}", settings.home.root().display()),
-        format!(
-            "turns     {} captured · {} stored · {} pending · {} failed",
-            status.at("captured"),
-            status.at("stored"),
-            status.at("pending"),
-            status.at("failed")
-        ),
+        turns(status),
+        oldest(status, clock::now()),
     ];
-    if let Some(oldest) = status.at("oldest_pending_at").as_str() {
-        lines.push(format!("oldest    pending since {oldest}"));
-    }
     if status.at("model").is_object() {
         lines.push(format!("model     {}", super::model::describe(status.at("model"))));
     }
@@ -65,19 +81,77 @@ fn describe(status: &Value, settings: &Settings) -> String {
 }
 
 fn describe_down(status: &Value, settings: &Settings) -> String {
-    let stored = match &status.at("stored") {
+    [
+        "daemon    not running; `iai-mcp daemon start` starts it".to_owned(),
+        format!("store     {}", settings.home.root().display()),
+        turns(status),
+        oldest(status, clock::now()),
+    ]
+    .join("\n")
+}
+
+fn turns(status: &Value) -> String {
+    let stored = match status.at("stored") {
         Value::Null => "nothing stored yet".to_owned(),
         n => format!("{n} stored"),
     };
     format!(
-        "daemon    not running; `iai-mcp daemon start` starts it\n\
-         store     {}\n\
-         turns     {stored} · {} pending",
-        settings.home.root().display(),
+        "turns     {} captured · {stored} · {} pending · {} set aside",
+        status.at("captured"),
         status.at("pending"),
+        status.at("failed")
     )
+}
+
+fn oldest(status: &Value, now: Timestamp) -> String {
+    let since = status.at("oldest_pending_at").as_str();
+    match since.and_then(|text| text.parse::<Timestamp>().ok()) {
+        Some(since) => format!("oldest    waits for {}", in_words(now.duration_since(since))),
+        None => "oldest    nothing waits".to_owned(),
+    }
+}
+
+/// Tells an age in one unit. A clock that went back makes none of it negative.
+pub(super) fn in_words(age: SignedDuration) -> String {
+    let seconds = age.as_secs().max(0);
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds / 60),
+        7200..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
 }
 
 fn word<'a>(status: &'a Value, name: &str) -> &'a str {
     status.at(name).as_str().unwrap_or("unknown")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_four_counts_and_the_oldest_are_always_told() {
+        let now: Timestamp = "2026-05-01T10:05:00Z".parse().unwrap();
+        let waiting = json!({
+            "captured": 9, "stored": 5, "pending": 3, "failed": 1,
+            "oldest_pending_at": "2026-05-01T10:00:00Z",
+        });
+        assert_eq!(turns(&waiting), "turns     9 captured · 5 stored · 3 pending · 1 set aside");
+        assert_eq!(oldest(&waiting, now), "oldest    waits for 5 min");
+        assert_eq!(oldest(&json!({"oldest_pending_at": null}), now), "oldest    nothing waits");
+        let ahead = json!({"oldest_pending_at": "2026-05-01T11:00:00Z"});
+        assert_eq!(oldest(&ahead, now), "oldest    waits for 0 s");
+        let nothing = json!({"captured": 2, "stored": null, "pending": 2, "failed": 0});
+        assert!(turns(&nothing).contains("nothing stored yet · 2 pending"));
+    }
+
+    #[test]
+    fn ages_are_told_in_their_own_unit() {
+        for (seconds, expect) in
+            [(-3, "0 s"), (90, "90 s"), (600, "10 min"), (10_000, "2 h"), (600_000, "6 days")]
+        {
+            assert_eq!(in_words(SignedDuration::from_secs(seconds)), expect);
+        }
+    }
 }

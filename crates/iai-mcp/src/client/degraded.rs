@@ -144,6 +144,14 @@ pub(crate) fn key_status(settings: &Settings) -> Value {
             told.set("length_bytes", json!(facts.length_bytes));
             told.set("length_valid", json!(facts.length_bytes == KEY_BYTES));
         }
+        None if !status.passphrase_set && status.vault_present => {
+            told.set(
+                "hint",
+                "there is a store, and nothing opens it but the key it was made with: put \
+                 .crypto.key back from your copy, or set IAI_MCP_CRYPTO_PASSPHRASE if it was made \
+                 with one",
+            );
+        }
         None if !status.passphrase_set => {
             told.set("hint", "the first `iai-mcp daemon start` makes a key, or `crypto init` now");
         }

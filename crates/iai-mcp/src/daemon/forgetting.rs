@@ -152,7 +152,7 @@ pub(super) fn go_on(opened: &Opened) -> Result<(), Failure> {
 /// Shows what the store holds now.
 pub(super) fn show_counts(opened: &Opened, face: &Face) {
     if let Ok(overview) = opened.engine.overview() {
-        face.show_store(overview.memories, overview.set_aside);
+        face.show_store(overview.said(), overview.set_aside);
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) use forgetting::{forget_ask, progress};
 
 use iai_memory::{
     CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, ShelfFilter,
-    Tier, Timing,
+    StoreError, Tier, Timing,
 };
 use iai_wire::code;
 use jiff::Timestamp;
@@ -31,6 +31,8 @@ const BUDGET_MAX: u64 = 100_000;
 const EVENTS_LIMIT: u64 = 100;
 const LIST_LIMIT: u64 = 20;
 const LIST_LIMIT_MAX: u64 = 1000;
+/// Says of a correction that the user wrote it on the page.
+const BY_PAGE: &str = "page";
 /// A session id longer than this is somebody's mistake.
 const SESSION_CHARS_MAX: usize = 256;
 
@@ -51,9 +53,10 @@ impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
         let code = match &error {
             MemoryError::BadParameter { .. } => code::BAD_PARAMS,
-            MemoryError::UnknownMemory { .. } | MemoryError::ReadOnly | MemoryError::Embed(_) => {
-                code::FAILED
-            }
+            MemoryError::Store(StoreError::Refused { .. }) => code::BAD_PARAMS,
+            MemoryError::UnknownMemory { .. } | MemoryError::Embed(_) => code::FAILED,
+            // Only a client that found no daemon opens the store for reading alone.
+            MemoryError::ReadOnly => code::UNREACHABLE,
             MemoryError::Store(_) | MemoryError::WriterBroken => code::STORE,
         };
         Self::new(code, error.to_string())
@@ -175,6 +178,10 @@ pub(crate) fn may_take_long(method: &str) -> bool {
             | "forget_status"
             | "secrets_scan"
             | "secrets_fix"
+            | "sync_status"
+            | "sync_setup"
+            | "sync_invite"
+            | "sync_join"
             | "reflection_run"
     )
 }
@@ -237,7 +244,10 @@ fn contradict(
 ) -> Result<Value, Failure> {
     let (id, new_fact) = (given.text("id")?, given.text("new_fact")?);
     let new_fact = fit_to_keep(new_fact, secrets).text;
-    reply(engine.contradict(&id, &new_fact, &session(given)?, now))
+    match given.optional_text("by")?.as_deref() {
+        Some(BY_PAGE) => reply(engine.contradict_on_page(&id, &new_fact, &session(given)?, now)),
+        _ => reply(engine.contradict(&id, &new_fact, &session(given)?, now)),
+    }
 }
 
 fn capture(

@@ -20,6 +20,7 @@ use super::lifecycle::Event;
 use super::models::Models;
 use super::organiser;
 use super::reflection::Reflection;
+use super::sync::Syncing;
 use crate::clock;
 use crate::home::Home;
 use crate::settings::Settings;
@@ -32,7 +33,8 @@ pub(super) struct Opened {
     pub(super) engine: Arc<MemoryEngine>,
     pub(super) drainer: Drainer,
     pub(super) models: Arc<Models>,
-    pub(super) forgetter: Forgetter,
+    pub(super) forgetter: Arc<Forgetter>,
+    pub(super) sync: Syncing,
     pub(super) reflection: Arc<Reflection>,
     /// The key file, when this start made it.
     pub(super) made_key: Option<PathBuf>,
@@ -106,16 +108,16 @@ pub(super) fn open_in_background(
     let opening = thread::Builder::new().name("open".to_owned());
     opening
         .spawn(move || {
-            match open_store(&settings, &store.is_stopping) {
+            match open_store(&settings, &face, &store.is_stopping) {
                 Ok(opened) => {
                     // Counted before anybody can add to it.
                     show_counts(&opened, &face);
                     face.show_models(Arc::clone(&opened.models));
                     face.show_engine(Arc::clone(&opened.engine));
-                    let engine = Arc::clone(&opened.engine);
-                    store.set(StoreState::Open(Arc::new(opened)));
+                    let opened = Arc::new(opened);
+                    store.set(StoreState::Open(Arc::clone(&opened)));
                     events.send(Event::StoreOpened).ok();
-                    keep_index(&engine);
+                    keep_index(&opened, settings.idle_shutdown);
                 }
                 Err(error) => {
                     tracing::error!("the store cannot be opened: {error:#}");
@@ -130,21 +132,31 @@ pub(super) fn open_in_background(
 
 /// Loads the index behind everybody's back, then stores its segments as they become due, until the
 /// daemon leaves. Without this thread all is slower and nothing is lost.
-fn keep_index(engine: &MemoryEngine) {
-    let kept = engine.load_index().and_then(|()| engine.tend_until_stopped());
-    if let Err(error) = kept {
+fn keep_index(opened: &Opened, idle_shutdown: Option<Duration>) {
+    let Opened { engine, reflection, .. } = opened;
+    let loaded = engine.load_index();
+    // Only now: a thread of the lowest priority that began to load would keep all others waiting.
+    let organised = organiser::start(Arc::clone(engine), Arc::clone(reflection), idle_shutdown);
+    if let Err(error) = organised {
+        tracing::error!("memories are not organised: {error:#}");
+    }
+    if let Err(error) = loaded.and_then(|()| engine.tend_until_stopped()) {
         tracing::warn!(%error, "the index is no longer stored; it is made again when needed");
     }
 }
 
 fn show_counts(opened: &Opened, face: &Face) {
     match opened.engine.overview() {
-        Ok(overview) => face.show_store(overview.memories, overview.set_aside),
+        Ok(overview) => face.show_store(overview.said(), overview.set_aside),
         Err(error) => tracing::warn!(%error, "the store cannot be counted"),
     }
 }
 
-fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Result<Opened> {
+fn open_store(
+    settings: &Settings,
+    face: &Arc<Face>,
+    is_stopping: &Arc<AtomicBool>,
+) -> anyhow::Result<Opened> {
     let keys = key_source(settings);
     let (engine, created) = MemoryEngine::open(&store_paths(&settings.home), &keys, clock::now())?;
     match created {
@@ -163,11 +175,17 @@ fn open_store(settings: &Settings, is_stopping: &Arc<AtomicBool>) -> anyhow::Res
     let made_key = (created == Created::StoreAndKey).then(|| settings.home.key_file());
     let models = Models::start(Arc::clone(&engine), settings.home.models())?;
     let reflection = Arc::new(Reflection::start(Arc::clone(&engine), settings)?);
-    organiser::start(Arc::clone(&engine), Arc::clone(&reflection), settings.idle_shutdown)?;
     let forgetter =
         Forgetter::new(Arc::clone(&engine), settings.home.clone(), Arc::clone(is_stopping));
+    let forgetter = Arc::new(forgetter);
     forgetter.go_on()?;
-    Ok(Opened { engine, drainer, models, forgetter, reflection, made_key })
+    let sync = Syncing::start(
+        Arc::clone(&engine),
+        Arc::clone(&forgetter),
+        Arc::clone(face),
+        Arc::clone(is_stopping),
+    )?;
+    Ok(Opened { engine, drainer, models, forgetter, sync, reflection, made_key })
 }
 
 /// Names the store's files for the engine.

@@ -1,9 +1,10 @@
 //! What a host's event means to us: which transcripts have grown, and whether to answer.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::payload::Payload;
+use crate::host::cursor_transcript;
 
 /// The events we are called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +33,11 @@ pub(super) struct Meant {
     pub(super) session: Option<String>,
     pub(super) cwd: Option<String>,
     pub(super) prompt: Option<String>,
-    /// Transcripts that may have new turns.
-    pub(super) transcripts: Vec<PathBuf>,
+    /// The session's transcript.
+    pub(super) transcript: Option<PathBuf>,
+    /// The transcript of a sub-agent that ended. It says itself which session it is of, as it will
+    /// to an import.
+    pub(super) agent_transcript: Option<PathBuf>,
 }
 
 impl Event {
@@ -65,6 +69,14 @@ impl Event {
         found.map_or("hook", |(name, _)| name)
     }
 
+    /// Tells whether a turn was said before this event, so that a transcript must be there.
+    pub(super) fn follows_a_turn(self) -> bool {
+        match self {
+            Self::SessionStart | Self::Prompt => false,
+            Self::Stop | Self::SubagentStop | Self::PreCompact | Self::SessionEnd => true,
+        }
+    }
+
     /// What we give ourselves, well under what any host gives us; whole seconds, as alarms are.
     pub(super) fn limit(self) -> Duration {
         match self {
@@ -86,15 +98,27 @@ impl Host {
     }
 }
 
-pub(super) fn understand(event: Event, host: Host, payload: Payload) -> Meant {
-    let sent = [payload.transcript, payload.agent_transcript];
+pub(super) fn understand(
+    event: Event,
+    host: Host,
+    payload: Payload,
+    user_home: Option<&Path>,
+) -> Meant {
+    let Payload { session, cwd, prompt, transcript, agent_transcript } = payload;
+    let known = || match (host, user_home, &cwd, &session) {
+        (Host::Cursor, Some(home), Some(cwd), Some(session)) => {
+            cursor_transcript(home, cwd, session)
+        }
+        _ => None,
+    };
     Meant {
         event,
         host,
-        session: payload.session,
-        cwd: payload.cwd,
-        prompt: payload.prompt,
-        transcripts: sent.into_iter().flatten().map(PathBuf::from).collect(),
+        transcript: transcript.map(PathBuf::from).or_else(known),
+        agent_transcript: agent_transcript.map(PathBuf::from),
+        session,
+        cwd,
+        prompt,
     }
 }
 
@@ -128,7 +152,8 @@ mod tests {
             agent_transcript: Some("/a".to_owned()),
             ..Payload::default()
         };
-        let meant = understand(Event::SubagentStop, Host::Claude, payload);
-        assert_eq!(meant.transcripts, [PathBuf::from("/t"), PathBuf::from("/a")]);
+        let meant = understand(Event::SubagentStop, Host::Claude, payload, None);
+        assert_eq!(meant.transcript, Some(PathBuf::from("/t")));
+        assert_eq!(meant.agent_transcript, Some(PathBuf::from("/a")));
     }
 }

@@ -57,7 +57,7 @@ fn marked(line: &Value) -> Option<NotWords> {
         || is_summariser
     {
         Some(NotWords::CompactSummary)
-    } else if is_set(line, "isMeta") {
+    } else if is_set(line, "isMeta") || is_set(line, "isSynthetic") {
         Some(NotWords::Meta)
     } else {
         (origin != "human").then_some(NotWords::Notification)

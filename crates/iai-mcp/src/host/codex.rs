@@ -27,6 +27,14 @@ const INJECTED: &[(&str, NotWords)] = &[
     ("<skills_instructions>", NotWords::Injected),
     ("<plugins_instructions>", NotWords::Injected),
     ("<plugins>", NotWords::Injected),
+    ("<recommended_plugins>", NotWords::Injected),
+    ("<app-context>", NotWords::Injected),
+    ("<in-app-browser-context", NotWords::Injected),
+    ("<js_repl_instructions>", NotWords::Injected),
+    ("<skills_section>", NotWords::Injected),
+    ("<child_agents_instructions>", NotWords::Injected),
+    ("<interrupted_user_messages>", NotWords::Injected),
+    ("<steering_messages>", NotWords::Injected),
     ("<subagents>", NotWords::Injected),
     ("<model_switch>", NotWords::Injected),
     ("<goal_context>", NotWords::Injected),
@@ -40,9 +48,9 @@ const INJECTED: &[(&str, NotWords)] = &[
     ("Another language model started to solve this problem", NotWords::CompactSummary),
 ];
 
-/// The editor extension puts open files before the request and this heading between.
-const EDITOR_CONTEXT: &str = "# Context from my IDE setup:";
-const EDITOR_REQUEST: &str = "## My request for Codex:";
+/// Editors and the desktop program put open files, mentioned files or pages before the request,
+/// under headings or in elements, and this heading between.
+const REQUEST: &str = "\n## My request for Codex:";
 
 pub(super) fn read(reading: &mut Reading, line: &Value, out: &mut Vec<Meaning>) {
     let payload = line.at("payload");
@@ -164,8 +172,12 @@ fn quiet_event(kind: &str) -> NotWords {
         | "image_generation_end"
         | "view_image_tool_call"
         | "sub_agent_activity"
+        | "plan_update"
+        | "realtime_conversation_closed"
         | "skill_started" => NotWords::Progress,
-        "thread_name_updated" | "thread_goal_updated" => NotWords::Bookkeeping,
+        "thread_name_updated" | "thread_goal_updated" | "thread_settings_applied" => {
+            NotWords::Bookkeeping
+        }
         "injected_message" => NotWords::Injected,
         "error" | "warning" | "stream_error" => NotWords::HostError,
         _ => NotWords::Unknown,
@@ -236,12 +248,14 @@ fn turn(reading: &mut Reading, said: Said) -> Result<Turn, NotWords> {
 
 fn typed(text: &str) -> Result<String, NotWords> {
     let start = text.trim_start();
-    if let Some((_, reason)) = INJECTED.iter().find(|(prefix, _)| start.starts_with(prefix)) {
-        return Err(*reason);
+    let request = start.split_once(REQUEST).filter(|(before, _)| before.starts_with(['#', '<']));
+    if let Some((_, request)) = request {
+        return Ok(request.trim_start().to_owned());
     }
-    let request =
-        start.strip_prefix(EDITOR_CONTEXT).and_then(|context| context.split_once(EDITOR_REQUEST));
-    Ok(request.map_or(text, |(_, request)| request.trim_start()).to_owned())
+    match INJECTED.iter().find(|(prefix, _)| start.starts_with(prefix)) {
+        Some((_, reason)) => Err(*reason),
+        None => Ok(text.to_owned()),
+    }
 }
 
 /// Joins the text blocks of a list. The parts of a `UserMessage` are one prompt cut up, so they

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::recognise::{by_name, file_name};
+use super::recognise::{by_name, conversation, file_name};
 use super::{HostKind, Source};
 
 /// The deepest a transcript lies under its host's folder.
@@ -19,11 +19,15 @@ const FOLDERS: &[(&str, HostKind)] = &[
     (".codex/sessions", HostKind::Codex),
     (".codex/archived_sessions", HostKind::Codex),
     (".gemini/tmp", HostKind::GeminiCli),
+    (".gemini/antigravity/brain", HostKind::Antigravity),
+    (".gemini/antigravity-ide/brain", HostKind::Antigravity),
+    (".gemini/antigravity-cli/brain", HostKind::Antigravity),
     (".local/share/opencode/storage/session", HostKind::OpenCode),
     (".copilot/session-state", HostKind::CopilotCli),
     (".pi/agent/sessions", HostKind::Pi),
     (".qwen/projects", HostKind::QwenCode),
     (".qwen/tmp", HostKind::QwenCode),
+    (".cursor/projects", HostKind::Cursor),
 ];
 
 /// A transcript that is there to be imported.
@@ -43,13 +47,18 @@ pub(crate) fn discover(home: &Path) -> Vec<Found> {
     for (folder, host) in FOLDERS {
         let mut paths = files_under(&home.join(folder), &mut n_files);
         paths.sort();
-        found.extend(paths.into_iter().filter_map(|path| {
+        found.extend(paths.into_iter().filter(|path| !has_fuller_copy(path)).filter_map(|path| {
             let source = by_name(*host, &path)?;
             let session = session_of(*host, &path);
             Some(Found { path, source, session })
         }));
     }
     found
+}
+
+/// Antigravity writes a conversation twice, and cuts long texts in one of the two.
+fn has_fuller_copy(path: &Path) -> bool {
+    file_name(path) == "transcript.jsonl" && path.with_file_name("transcript_full.jsonl").is_file()
 }
 
 /// Links are not followed: they may lead in a circle, or to the same file twice.
@@ -79,11 +88,14 @@ fn session_of(host: HostKind, path: &Path) -> Option<String> {
         HostKind::Codex => stem.get("rollout-2026-05-01T10-00-00-".len()..)?.split('_').next()?,
         HostKind::CopilotCli if stem == "events" => file_name(path.parent()?),
         HostKind::Pi => stem.rsplit_once('_')?.1,
+        HostKind::Antigravity => file_name(conversation(path)?),
         // The name holds only the beginning of the session's id.
         HostKind::GeminiCli => return None,
-        HostKind::ClaudeCode | HostKind::OpenCode | HostKind::CopilotCli | HostKind::QwenCode => {
-            stem
-        }
+        HostKind::ClaudeCode
+        | HostKind::OpenCode
+        | HostKind::CopilotCli
+        | HostKind::QwenCode
+        | HostKind::Cursor => stem,
     };
     (!session.is_empty()).then(|| session.to_owned())
 }
@@ -122,6 +134,10 @@ mod tests {
         let codex = ".codex/sessions/2026/05/01/rollout-2026-05-01T10-00-00-0a-1.jsonl";
         let cold = ".codex/archived_sessions/rollout-2026-05-01T10-00-00-0b_7.jsonl.zst";
         let agent = ".claude/projects/-p/s1/subagents/agent-a7.jsonl";
+        let logs = |name: &str| format!(".gemini/{name}/.system_generated/logs");
+        let cut = format!("{}/transcript.jsonl", logs("antigravity-ide/brain/c-1"));
+        let also_cut = format!("{}/transcript.jsonl", logs("antigravity-cli/brain/c-2"));
+        let full = also_cut.replace("transcript", "transcript_full");
         let open_code = ".local/share/opencode/storage/session/p/ses_1.json";
         check(
             &[
@@ -140,6 +156,14 @@ mod tests {
                 ".copilot/session-state/u-1/events.jsonl",
                 ".pi/agent/sessions/--p--/2026-05-01_u-2.jsonl",
                 ".qwen/projects/-p/chats/u-3.jsonl",
+                ".cursor/projects/p/agent-transcripts/u-4/u-4.jsonl",
+                ".cursor/projects/p/agent-transcripts/u-4/subagents/u-5.jsonl",
+                ".cursor/projects/p/agent-transcripts/old.txt",
+                ".cursor/projects/p/worker.jsonl",
+                &cut,
+                ".gemini/antigravity-ide/brain/c-1/task.md",
+                &also_cut,
+                &full,
             ],
             &[
                 (".claude/projects/-p/agent-old.jsonl", "claude-code", None),
@@ -148,10 +172,18 @@ mod tests {
                 (codex, "codex", Some("0a-1")),
                 (cold, "codex", Some("0b")),
                 (".gemini/tmp/h/chats/session-2026-05-01-ab.json", "gemini-cli", None),
+                (&cut, "antigravity", Some("c-1")),
+                (&full, "antigravity", Some("c-2")),
                 (open_code, "opencode", Some("ses_1")),
                 (".copilot/session-state/u-1/events.jsonl", "copilot-cli", Some("u-1")),
                 (".pi/agent/sessions/--p--/2026-05-01_u-2.jsonl", "pi", Some("u-2")),
                 (".qwen/projects/-p/chats/u-3.jsonl", "qwen-code", Some("u-3")),
+                (
+                    ".cursor/projects/p/agent-transcripts/u-4/subagents/u-5.jsonl",
+                    "cursor",
+                    Some("u-5"),
+                ),
+                (".cursor/projects/p/agent-transcripts/u-4/u-4.jsonl", "cursor", Some("u-4")),
             ],
         );
         check(&[], &[]);

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -31,6 +32,9 @@ pub(super) struct Memo {
     /// Claude Code delivers queued prompts as attachments in this file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) has_attachments: bool,
+    /// When the last prompt was sent, for a host that dates nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) prompted_at: Option<Timestamp>,
 }
 
 /// Which of the three records of the same words a Codex file is read by.
@@ -63,6 +67,7 @@ pub(super) struct Reading {
 impl Reading {
     pub(super) fn new(source: &Source, mut memo: Memo) -> Self {
         memo.agent = memo.agent.or_else(|| source.agent.clone());
+        memo.session = memo.session.or_else(|| source.session.clone());
         Self {
             host: source.host,
             memo,

@@ -14,8 +14,8 @@ const LINES_MAX: usize = 50;
 /// A file no host we know has written.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{path} is no transcript of Claude Code, Codex, Gemini CLI, OpenCode, Copilot CLI, Pi or Qwen \
-     Code; give a session file of one of them"
+    "{path} is no transcript of Claude Code, Codex, Gemini CLI, Antigravity, OpenCode, Copilot \
+     CLI, Pi, Qwen Code or Cursor; give a session file of one of them"
 )]
 pub(crate) struct UnknownFile {
     pub(crate) path: PathBuf,
@@ -27,7 +27,7 @@ pub(crate) fn recognise(path: &Path, head: &[u8]) -> Result<Source, UnknownFile>
     // What is inside decides: people keep copies of transcripts in all kinds of places.
     let inside = by_lines(head).or_else(|| by_beginning(head));
     let source = match inside {
-        Some((host, layout)) => Some(Source { host, layout, agent: agent_of(host, path) }),
+        Some((host, layout)) => Some(named(host, layout, path)),
         None => by_path(path),
     };
     source.ok_or_else(|| UnknownFile { path: path.to_owned() })
@@ -56,6 +56,10 @@ fn by_object(object: &Value) -> Option<(HostKind, Layout)> {
         HostKind::Pi
     } else if object.at("message").at("parts").is_array() || has("provenance") && has("uuid") {
         HostKind::QwenCode
+    } else if object.at("step_index").is_u64() && !kind.is_empty() {
+        HostKind::Antigravity
+    } else if is_cursor(object) {
+        HostKind::Cursor
     } else if is_claude(object, kind) {
         HostKind::ClaudeCode
     } else {
@@ -79,6 +83,13 @@ fn is_first_codex(object: &Value) -> bool {
         && object.at("id").is_string()
         && object.at("timestamp").is_string()
         && object.as_object().is_some_and(|fields| fields.contains_key("instructions"))
+}
+
+/// The role stands outside the message, and the line has no type.
+fn is_cursor(object: &Value) -> bool {
+    object.at("type").is_null()
+        && ["user", "assistant"].iter().any(|role| object.at("role") == role)
+        && !object.at("message").at("content").is_null()
 }
 
 fn is_claude(object: &Value, kind: &str) -> bool {
@@ -117,6 +128,8 @@ fn by_path(path: &Path) -> Option<Source> {
         HostKind::ClaudeCode
     } else if has(".codex") || file_name(path).starts_with("rollout-") {
         HostKind::Codex
+    } else if has(".gemini") && has("brain") {
+        HostKind::Antigravity
     } else if has(".gemini") {
         HostKind::GeminiCli
     } else if has("opencode") {
@@ -127,6 +140,8 @@ fn by_path(path: &Path) -> Option<Source> {
         HostKind::Pi
     } else if has(".qwen") {
         HostKind::QwenCode
+    } else if has(".cursor") {
+        HostKind::Cursor
     } else {
         return None;
     };
@@ -146,16 +161,57 @@ pub(super) fn by_name(host: HostKind, path: &Path) -> Option<Source> {
             path.components().any(|part| part.as_os_str() == "chats")
                 && (is_lines || is_document && name.starts_with("session-"))
         }
+        HostKind::Cursor => {
+            is_lines && path.components().any(|part| part.as_os_str() == "agent-transcripts")
+        }
+        HostKind::Antigravity => {
+            (name == "transcript.jsonl" || name == "transcript_full.jsonl")
+                && conversation(path).is_some()
+        }
         HostKind::OpenCode => is_document && name.starts_with("ses_"),
         HostKind::ClaudeCode | HostKind::CopilotCli | HostKind::Pi | HostKind::QwenCode => is_lines,
     };
     let layout = if is_document { Layout::Whole } else { Layout::Lines };
-    is_transcript.then(|| Source { host, layout, agent: agent_of(host, path) })
+    is_transcript.then(|| named(host, layout, path))
 }
 
-fn agent_of(host: HostKind, path: &Path) -> Option<String> {
-    let name = file_name(path).strip_prefix("agent-")?.strip_suffix(".jsonl")?;
-    (host == HostKind::ClaudeCode).then(|| name.to_owned())
+/// Adds what the path tells.
+fn named(host: HostKind, layout: Layout, path: &Path) -> Source {
+    let stem = file_name(path).strip_suffix(".jsonl");
+    let session = match host {
+        HostKind::Cursor => stem,
+        HostKind::Antigravity => conversation(path).map(file_name),
+        HostKind::ClaudeCode
+        | HostKind::Codex
+        | HostKind::GeminiCli
+        | HostKind::OpenCode
+        | HostKind::CopilotCli
+        | HostKind::Pi
+        | HostKind::QwenCode => None,
+    };
+    let agent = agent_of(host, stem.unwrap_or_default(), path);
+    Source { host, layout, agent, session: session.map(str::to_owned) }
+}
+
+/// Returns the folder of an Antigravity conversation, which is named after it.
+pub(super) fn conversation(path: &Path) -> Option<&Path> {
+    let mut folders = path.ancestors().skip(1);
+    folders.find(|folder| file_name(folder) == ".system_generated")?.parent()
+}
+
+fn agent_of(host: HostKind, stem: &str, path: &Path) -> Option<String> {
+    let is_below_subagents = || path.parent().is_some_and(|above| file_name(above) == "subagents");
+    match host {
+        HostKind::ClaudeCode => stem.strip_prefix("agent-").map(str::to_owned),
+        HostKind::Cursor => is_below_subagents().then(|| stem.to_owned()),
+        HostKind::Codex
+        | HostKind::GeminiCli
+        | HostKind::OpenCode
+        | HostKind::CopilotCli
+        | HostKind::Pi
+        | HostKind::QwenCode
+        | HostKind::Antigravity => None,
+    }
 }
 
 pub(super) fn file_name(path: &Path) -> &str {
@@ -188,6 +244,8 @@ mod tests {
             (r#"{"sessionId":"a","projectHash":"b","startTime":"t"}"#, GeminiCli),
             (r#"{"type":"session","version":3,"id":"a","timestamp":"t","cwd":"/p"}"#, Pi),
             (r#"{"uuid":"a","type":"user","message":{"role":"user","parts":[]}}"#, QwenCode),
+            (r#"{"role":"user","message":{"content":[{"type":"text","text":"a"}]}}"#, Cursor),
+            (r#"{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT"}"#, Antigravity),
         ];
         for (head, host) in lines {
             check("/tmp/copy.jsonl", head, Some((host, Layout::Lines)));
@@ -223,6 +281,12 @@ mod tests {
             ("/h/.local/share/opencode/storage/session/p/ses_1.json", {
                 Some((OpenCode, Layout::Whole))
             }),
+            ("/h/.cursor/projects/p/agent-transcripts/u.jsonl", Some((Cursor, Layout::Lines))),
+            ("/h/.cursor/projects/p/mcps/x.jsonl", None),
+            ("/h/.gemini/antigravity/brain/c/.system_generated/logs/transcript.jsonl", {
+                Some((Antigravity, Layout::Lines))
+            }),
+            ("/h/.gemini/antigravity/brain/c/task.md", None),
             ("/h/notes.md", None),
             ("/h/t.jsonl", None),
         ] {
@@ -234,6 +298,12 @@ mod tests {
     fn a_sub_agents_file_is_known_by_its_name() {
         let path = Path::new("/h/.claude/projects/p/s/subagents/agent-a1b2.jsonl");
         assert_eq!(recognise(path, b"").unwrap().agent.as_deref(), Some("a1b2"));
+        let cursor = Path::new("/h/.cursor/projects/p/agent-transcripts/u/subagents/v.jsonl");
+        let source = recognise(cursor, b"").unwrap();
+        assert_eq!((source.agent.as_deref(), source.session.as_deref()), (Some("v"), Some("v")));
+        let antigravity =
+            Path::new("/h/.gemini/antigravity-cli/brain/c/.system_generated/logs/transcript.jsonl");
+        assert_eq!(recognise(antigravity, b"").unwrap().session.as_deref(), Some("c"));
         let error = recognise(Path::new("/h/x.txt"), b"hello").unwrap_err().to_string();
         assert!(error.starts_with("/h/x.txt is no transcript of Claude Code"), "{error}");
     }

@@ -59,20 +59,38 @@ impl Source {
         let name = self.path().file_name()?.to_str()?;
         Some(name.split('.').next().unwrap_or(name).to_owned())
     }
+
+    /// The folder of a transcript's turns, for those that do not say theirs.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        match self {
+            Self::Transcript { path, .. } => host::folder_of(path),
+            Self::Export { .. } | Self::Spool { .. } | Self::Own { .. } | Self::Notes { .. } => {
+                None
+            }
+        }
+    }
+}
+
+/// What was found under the places asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    pub(crate) found: Vec<Source>,
+    /// Files with a transcript's ending in folders that were named, which nobody can read.
+    pub(crate) unknown: Vec<PathBuf>,
 }
 
 /// Finds what to take. A named file that nobody can read is an error; in a folder it is passed
-/// over.
+/// over, and told where it looks like a transcript.
 pub(crate) fn find_sources(
     user_home: Option<&Path>,
     selection: &Selection<'_>,
-) -> anyhow::Result<Vec<Source>> {
-    let mut sources = Vec::new();
+) -> anyhow::Result<Sources> {
+    let mut sources = Sources::default();
     if selection.paths.is_empty() {
         let home = user_home.context("HOME is not set; name the files to import")?;
         for found in host::discover(home) {
             if selection.host.is_none_or(|host| host == found.source.host.name()) {
-                sources.push(transcript(found.path));
+                sources.found.push(transcript(found.path));
             }
         }
         return Ok(sources);
@@ -90,13 +108,13 @@ pub(crate) fn find_sources(
                     path.display()
                 );
             };
-            sources.push(source);
+            sources.found.push(source);
         }
     }
     Ok(sources)
 }
 
-fn gather(folder: &Path, sources: &mut Vec<Source>) -> anyhow::Result<()> {
+fn gather(folder: &Path, sources: &mut Sources) -> anyhow::Result<()> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let entries =
@@ -107,12 +125,21 @@ fn gather(folder: &Path, sources: &mut Vec<Source>) -> anyhow::Result<()> {
             let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
             if metadata.is_dir() {
                 folders.push(path);
-            } else if metadata.is_file() && sources.len() < FILES_MAX {
-                sources.extend(recognise(&path)?);
+            } else if metadata.is_file() && sources.found.len() < FILES_MAX {
+                match recognise(&path)? {
+                    Some(source) => sources.found.push(source),
+                    None if is_named_as_lines(&path) => sources.unknown.push(path),
+                    None => {}
+                }
             }
         }
     }
     Ok(())
+}
+
+fn is_named_as_lines(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")
 }
 
 fn recognise(path: &Path) -> anyhow::Result<Option<Source>> {

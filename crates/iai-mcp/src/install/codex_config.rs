@@ -9,7 +9,7 @@ use serde_json::Value;
 use toml_edit::{Document, Item, Table, TomlError};
 
 use super::jsonc::place;
-use super::marks::{NAME, Program, is_legacy_server};
+use super::marks::{NAME, Program, STORE_VARIABLE, is_legacy_server};
 use super::refusal::Refusal;
 
 const SERVERS: &str = "mcp_servers";
@@ -52,10 +52,24 @@ pub(super) fn command(text: &str, program: &Program) -> Result<Option<String>, R
     Ok(command.filter(|command| program.owns_server(command)).map(str::to_owned))
 }
 
+/// Returns the store that our entry names.
+pub(super) fn store(text: &str) -> Result<Option<String>, Refusal> {
+    let document = parse(text)?;
+    Ok(server(&document).and_then(store_of).and_then(|(store, _)| store.map(str::to_owned)))
+}
+
 /// Returns our table as users would write it.
 pub(super) fn whole_block(newline: &str, program: &Program) -> String {
-    let command = quoted(program);
-    format!("[{SERVERS}.{NAME}]{newline}command = {command}{newline}args = [\"mcp\"]{newline}",)
+    let command = quoted(program.path());
+    let store = program.told_store().map(|root| format!("{}{newline}", variables(root)));
+    let store = store.unwrap_or_default();
+    format!(
+        "[{SERVERS}.{NAME}]{newline}command = {command}{newline}args = [\"mcp\"]{newline}{store}"
+    )
+}
+
+fn variables(root: &str) -> String {
+    format!("env = {{ {STORE_VARIABLE} = {} }}", quoted(root))
 }
 
 fn parse(text: &str) -> Result<Document<&str>, Refusal> {
@@ -75,6 +89,13 @@ fn command_of(server: &Item) -> Option<(&str, Range<usize>)> {
     Some((item.as_str()?, item.span()?))
 }
 
+/// Returns what stands under the store's variable, if anything does, and where.
+fn store_of(server: &Item) -> Option<(Option<&str>, Range<usize>)> {
+    let variables = server.as_table_like()?.get("env")?.as_table_like()?;
+    let item = variables.get(STORE_VARIABLE)?;
+    Some((item.as_str(), item.span()?))
+}
+
 /// Puts our table at the end, where a table can always begin.
 fn append(text: &str, program: &Program) -> Result<String, Refusal> {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -89,8 +110,12 @@ fn append(text: &str, program: &Program) -> Result<String, Refusal> {
 /// Some shapes, such as `mcp_servers = {…}`, cannot be extended by a table of their own.
 fn checked(text: String, program: &Program) -> Result<String, Refusal> {
     match command(&text, program) {
-        Ok(Some(command)) if command == program.path() => Ok(text),
-        _ => Err(Refusal::TomlShape),
+        Ok(Some(command)) if command == program.path() => {}
+        _ => return Err(Refusal::TomlShape),
+    }
+    match program.other_store(store(&text)?.as_deref()) {
+        None => Ok(text),
+        Some(_) => Err(Refusal::TomlShape),
     }
 }
 
@@ -104,7 +129,7 @@ fn update(text: &str, server: &Item, program: &Program) -> String {
         .is_some_and(|first| first.as_str() == Some("mcp"));
     let mut edits = Vec::new();
     if command != program.path() {
-        edits.push((command_span.clone(), quoted(program)));
+        edits.push((command_span.clone(), quoted(program.path())));
     }
     match arguments.and_then(Item::span) {
         _ if is_right => {}
@@ -115,6 +140,7 @@ fn update(text: &str, server: &Item, program: &Program) -> String {
             edits.push((at..at, format!("{separator}args = [\"mcp\"]")));
         }
     }
+    edits.extend(store_edit(text, server, &command_span, program));
     edits.sort_by_key(|(span, _)| span.start);
     for (span, replacement) in edits.into_iter().rev() {
         updated.replace_range(span, &replacement);
@@ -122,9 +148,52 @@ fn update(text: &str, server: &Item, program: &Program) -> String {
     updated
 }
 
+/// Returns what has to be written where so that the entry leads to our store; the user's other
+/// variables stay.
+fn store_edit(
+    text: &str,
+    server: &Item,
+    command: &Range<usize>,
+    program: &Program,
+) -> Option<(Range<usize>, String)> {
+    if let Some((said, span)) = store_of(server) {
+        let root = program.corrected_store(said.unwrap_or_default())?;
+        return Some((span, quoted(root)));
+    }
+    let root = program.told_store()?;
+    let line = format!("{STORE_VARIABLE} = {}", quoted(root));
+    match server.as_table_like().and_then(|server| server.get("env")) {
+        None => {
+            let separator = if server.is_inline_table() { ", " } else { "\n" };
+            let at = line_end(text, command.end).filter(|_| !server.is_inline_table());
+            let at = at.unwrap_or(command.end);
+            Some((at..at, format!("{separator}{}", variables(root))))
+        }
+        Some(Item::Table(table)) => {
+            let at = line_end(text, table.span()?.end)?;
+            Some((at..at, format!("\n{line}")))
+        }
+        Some(other) => {
+            let after_brace = other.span()?.start + 1;
+            let written = match other.as_inline_table()?.is_empty() {
+                true => format!(" {line} "),
+                false => format!(" {line},"),
+            };
+            Some((after_brace..after_brace, written))
+        }
+    }
+}
+
+/// Returns where the line ends that this place is in.
+fn line_end(text: &str, at: usize) -> Option<usize> {
+    let rest = text.get(at..)?;
+    let line = rest.split('\n').next()?;
+    Some(at + line.trim_end_matches('\r').len())
+}
+
 /// A JSON string is a TOML string.
-fn quoted(program: &Program) -> String {
-    Value::from(program.path()).to_string()
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }
 
 /// Returns the lines that hold our entry, in the order of the text.
@@ -241,6 +310,41 @@ mod tests {
         check_wire(
             "mcp_servers.iai-mcp.command = \"/x/iai-mcp\"\nmcp_servers.iai-mcp.args = [\"mcp\"]\n",
             "mcp_servers.iai-mcp.command = \"/b/iai-mcp\"\nmcp_servers.iai-mcp.args = [\"mcp\"]\n",
+        );
+    }
+
+    #[test]
+    fn a_store_elsewhere_is_named_and_the_other_variables_stay() {
+        let program = program().for_store(Path::new("/d/m"), Path::new("/h/.iai-mcp"));
+        let check = |before: &str, after: &str| {
+            let wired = wire(before, &program).unwrap();
+            assert_eq!(wired, after);
+            assert_eq!(wire(&wired, &program).unwrap(), wired, "a second time changes nothing");
+        };
+        let named = "env = { IAI_MCP_STORE = \"/d/m\" }";
+        check("", &format!("{BLOCK}{named}\n"));
+        assert_eq!(unwire(&format!("{BLOCK}{named}\n"), &program).unwrap(), "");
+        let begin = "[mcp_servers.iai-mcp]\ncommand = \"/b/iai-mcp\" # x";
+        let (end, env) = ("\nargs = [\"mcp\"]\n", "[mcp_servers.iai-mcp.env]");
+        check(&format!("{begin}{end}"), &format!("{begin}\n{named}{end}"));
+        check(
+            &format!("{begin}{end}{env}\nA = \"1\"\n"),
+            &format!("{begin}{end}{env}\nIAI_MCP_STORE = \"/d/m\"\nA = \"1\"\n"),
+        );
+        check(
+            &format!("{begin}{end}env = {{ A = \"1\" }}\n"),
+            &format!("{begin}{end}env = {{ IAI_MCP_STORE = \"/d/m\", A = \"1\" }}\n"),
+        );
+        check(
+            &format!("{begin}{end}env = {{ IAI_MCP_STORE = '/old' }}\n"),
+            &format!("{begin}{end}env = {{ IAI_MCP_STORE = \"/d/m\" }}\n"),
+        );
+        check(
+            "[mcp_servers]\niai-mcp = { command = \"node\" }\n",
+            &format!(
+                "[mcp_servers]\n\
+                 iai-mcp = {{ command = \"/b/iai-mcp\", args = [\"mcp\"], {named} }}\n"
+            ),
         );
     }
 

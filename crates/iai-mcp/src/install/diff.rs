@@ -2,6 +2,10 @@
 
 const CONTEXT_LINES: usize = 3;
 const LINE_CHARS_MAX: usize = 200;
+/// What is shown of a long line before and after the part that changes.
+const AROUND_CHARS: usize = 40;
+/// What is shown of that part itself; what we put into a file is less.
+const CHANGED_CHARS_MAX: usize = 4000;
 /// Above this many changed lines, everything between the first and the last change is shown.
 const CHANGES_MAX: usize = 1000;
 
@@ -144,13 +148,16 @@ fn show(out: &mut String, script: &[Line<'_>], hunk: std::ops::Range<usize>) {
         format!("{first},{n_lines}")
     };
     out.push_str(&format!("@@ -{} +{} @@\n", side(Fate::Added), side(Fate::Removed)));
-    for (fate, line) in lines {
+    for (place, (fate, line)) in lines.iter().enumerate() {
         out.push(match fate {
             Fate::Kept => ' ',
             Fate::Removed => '-',
             Fate::Added => '+',
         });
-        out.push_str(&readable(line));
+        match partner(lines, place).filter(|_| LINE_CHARS_MAX < line.chars().count()) {
+            Some(other) => out.push_str(&changed_part(line, other)),
+            None => out.push_str(&readable(line)),
+        }
         out.push('\n');
         if !line.ends_with('\n') {
             out.push_str("\\ no newline at the end of the file\n");
@@ -158,11 +165,49 @@ fn show(out: &mut String, script: &[Line<'_>], hunk: std::ops::Range<usize>) {
     }
 }
 
+/// Returns the line that one line, alone, is replaced by or replaces.
+fn partner<'a>(lines: &[Line<'a>], place: usize) -> Option<&'a str> {
+    let fate = |place: usize| lines.get(place).map(|(fate, _)| *fate);
+    let (removed, added) = match fate(place)? {
+        Fate::Kept => return None,
+        Fate::Removed => (place, place + 1),
+        Fate::Added => (place.checked_sub(1)?, place),
+    };
+    let is_pair = fate(removed) == Some(Fate::Removed) && fate(added) == Some(Fate::Added);
+    let before = removed.checked_sub(1).and_then(fate);
+    let is_alone = before != Some(Fate::Removed) && fate(added + 1) != Some(Fate::Added);
+    let other = if place == removed { added } else { removed };
+    lines.get(other).filter(|_| is_pair && is_alone).map(|(_, line)| *line)
+}
+
+/// Shows of a long line what differs from the other one, whole, with a little around it: whoever
+/// agrees to a change has to see it, also in a file that is all one line.
+fn changed_part(line: &str, other: &str) -> String {
+    let letters = |line: &str| line.trim_end_matches(['\r', '\n']).chars().collect::<Vec<_>>();
+    let (line, other) = (letters(line), letters(other));
+    let n_same = line.iter().zip(&other).take_while(|(one, two)| one == two).count();
+    let room = line.len().min(other.len()) - n_same;
+    let ends = line.iter().rev().zip(other.iter().rev()).take(room);
+    let n_same_after = ends.take_while(|(one, two)| one == two).count();
+    let start = n_same.saturating_sub(AROUND_CHARS);
+    let end = (line.len() - n_same_after + AROUND_CHARS).min(line.len());
+    let hidden = |n: usize| if n == 0 { String::new() } else { format!("… ({n} as before) …") };
+    let part = line.get(start..end).unwrap_or_default();
+    let shown: String = part.iter().copied().take(CHANGED_CHARS_MAX).map(safe).collect();
+    let cut = match part.len().saturating_sub(CHANGED_CHARS_MAX) {
+        0 => String::new(),
+        n_more => format!("… ({n_more} more characters)"),
+    };
+    format!("{}{shown}{cut}{}", hidden(start), hidden(line.len() - end))
+}
+
+fn safe(letter: char) -> char {
+    if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }
+}
+
 /// Shortens what no terminal shows, and lets nothing in a file drive the terminal.
 fn readable(line: &str) -> String {
     let line = line.trim_end_matches(['\r', '\n']);
-    let safe =
-        |letter: char| if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter };
     let mut shown: String = line.chars().take(LINE_CHARS_MAX).map(safe).collect();
     let n_hidden = line.chars().count().saturating_sub(LINE_CHARS_MAX);
     if 0 < n_hidden {
@@ -210,6 +255,20 @@ mod tests {
         let shown = unified("", &format!("{long}\u{1b}[31m\n"));
         assert!(shown.len() < 400 && shown.contains("(4805 more characters)"), "{shown}");
         assert!(unified("", "\u{1b}[31m\r\n").contains("\u{fffd}[31m\n"));
+    }
+
+    #[test]
+    fn of_a_long_line_the_part_is_shown_that_changes() {
+        let (before, after) = ("a".repeat(900), "b".repeat(700));
+        let old = format!("{{{before}{after}}}\n");
+        let ours = format!("\"iai-mcp\": {}", "{\"command\": \"/b/iai-mcp\"}".repeat(20));
+        let shown = unified(&old, &format!("{{{before}{ours}{after}}}\n"));
+        let (a, b) = ("a".repeat(40), "b".repeat(40));
+        assert!(
+            shown.contains(&format!("-… (861 as before) …{a}{b}… (661 as before) …\n")),
+            "{shown}"
+        );
+        assert!(shown.contains(&format!("+… (861 as before) …{a}{ours}{b}… (661 as before) …\n")));
     }
 
     #[test]

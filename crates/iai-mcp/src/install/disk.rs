@@ -35,6 +35,12 @@ impl Held {
         self.bytes.windows(name.len()).any(|bytes| bytes == name.as_bytes())
     }
 
+    /// Returns the group that the file had, where the one in its place has another.
+    pub(super) fn lost_group(&self) -> Option<u32> {
+        let now = fs::metadata(&self.real).ok()?.gid();
+        (now != self.owner.1).then_some(self.owner.1)
+    }
+
     /// Whether the owner wants nobody to write it; asked of the mode, because root may write all.
     pub(super) fn is_read_only(&self) -> bool {
         self.mode & 0o200 == 0
@@ -159,12 +165,27 @@ fn fill(file: &mut File, bytes: &[u8], model: Option<&Held>) -> io::Result<()> {
     file.write_all(bytes)?;
     if let Some(model) = model {
         let metadata = file.metadata()?;
-        if (metadata.uid(), metadata.gid()) != model.owner {
-            fchown(&*file, Some(model.owner.0), Some(model.owner.1))?;
-        }
+        give(file, (metadata.uid(), metadata.gid()), model.owner)?;
         file.set_permissions(fs::Permissions::from_mode(model.mode))?;
     }
     file.sync_all()
+}
+
+/// Gives a file to whom the one before it belonged. A group that is not ours we cannot give it to,
+/// as no editor can: the file then has ours, and [`Held::lost_group`] says so.
+fn give(file: &File, now: (u32, u32), wanted: (u32, u32)) -> io::Result<()> {
+    if now.0 != wanted.0 {
+        fchown(file, Some(wanted.0), None)?;
+    }
+    match fchown(file, None, Some(wanted.1)) {
+        // The second is what a namespace says that does not know the group at all.
+        Err(error) if is_refused(&error) => Ok(()),
+        given => given,
+    }
+}
+
+fn is_refused(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput)
 }
 
 fn sync_folder_of(path: &Path) -> io::Result<()> {
@@ -174,6 +195,8 @@ fn sync_folder_of(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+
+    use rustix::process::Gid;
 
     use super::*;
 
@@ -201,6 +224,37 @@ mod tests {
         assert_eq!(fs::read(&backup).unwrap(), b"old");
         assert_eq!(fs::metadata(&backup).unwrap().mode() & 0o777, 0o640);
         assert_eq!(names(folder.path()), ["link", "link.iai-mcp-backup-7", "real"]);
+    }
+
+    /// Needs root, which alone can be somebody else.
+    #[test]
+    fn a_group_that_is_not_ours_is_lost_and_the_mode_is_not() {
+        const STRANGER: u32 = 65_534;
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        // Where anybody gets to, whatever the folder for temporary files is.
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        let path = folder.path().join("settings.json");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        std::os::unix::fs::chown(folder.path(), Some(STRANGER), None).unwrap();
+        std::os::unix::fs::chown(&path, Some(STRANGER), Some(0)).unwrap();
+        let (uid, gid) = (rustix::process::Uid::from_raw(STRANGER), Gid::from_raw(STRANGER));
+        let work = || {
+            rustix::thread::set_thread_groups(&[]).unwrap();
+            rustix::thread::set_thread_res_gid(gid, gid, gid).unwrap();
+            rustix::thread::set_thread_res_uid(uid, uid, uid).unwrap();
+            let held = read(&path).unwrap().unwrap();
+            assert_eq!(held.lost_group(), None);
+            back_up(&path, &held, 7).unwrap();
+            replace(&path, Some(&held), b"new").unwrap();
+            held.lost_group()
+        };
+        let lost = std::thread::scope(|scope| scope.spawn(work).join().unwrap());
+        let facts = fs::metadata(&path).unwrap();
+        assert_eq!((lost, fs::read(&path).unwrap()), (Some(0), b"new".to_vec()));
+        assert_eq!((facts.uid(), facts.gid(), facts.mode() & 0o777), (STRANGER, STRANGER, 0o640));
     }
 
     #[test]

@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 use super::hosts::ServerFields;
 use super::jsonc::Node;
-use super::marks::{NAME, Program, is_legacy_server};
+use super::marks::{NAME, Program, STORE_VARIABLE, is_legacy_server};
 use super::refusal::Refusal;
 use super::splice::{Draft, Step, find};
 
 const SERVERS: &str = "mcpServers";
+const VARIABLES: &str = "env";
 
 /// Whose entry stands under our name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,12 @@ pub(super) fn command<'a>(root: &'a Node, program: &Program) -> Option<&'a str> 
     node.get("command").and_then(Node::text).filter(|_| is_ours)
 }
 
+/// Returns the store that our entry names.
+pub(super) fn store(root: &Node) -> Option<&str> {
+    let node = find(root, &ours())?;
+    node.get(VARIABLES)?.get(STORE_VARIABLE).and_then(Node::text)
+}
+
 fn ours() -> [Step; 2] {
     [SERVERS.into(), NAME.into()]
 }
@@ -101,21 +108,54 @@ fn update(draft: &mut Draft, program: &Program) -> Result<(), Refusal> {
     }
     let arguments = [servers, name, "args".into()];
     let first = draft.find(&arguments).and_then(Node::elements).and_then(<[_]>::first);
-    if first.and_then(Node::text) == Some("mcp") {
-        return Ok(());
-    }
+    let is_right = first.and_then(Node::text) == Some("mcp");
     match draft.find(&arguments) {
+        _ if is_right => {}
         Some(_) => draft.replace(&arguments, &json!(["mcp"]))?,
         None => draft.insert(&ours, "args", &json!(["mcp"]))?,
+    }
+    update_store(draft, program)
+}
+
+/// Has the entry name our store; the user's other variables stay.
+fn update_store(draft: &mut Draft, program: &Program) -> Result<(), Refusal> {
+    let [servers, name] = ours();
+    let variables = [servers.clone(), name.clone(), VARIABLES.into()];
+    let variable = [servers, name, VARIABLES.into(), STORE_VARIABLE.into()];
+    let has_variables = match draft.find(&variables) {
+        Some(node) if node.members().is_none() => {
+            let key = format!("{SERVERS}.{NAME}.{VARIABLES}");
+            return Err(Refusal::WrongType { key, wanted: "an object" });
+        }
+        found => found.is_some(),
+    };
+    let said = draft.find(&variable).map(|node| node.text().unwrap_or_default().to_owned());
+    match (said, program.told_store()) {
+        (Some(said), _) => {
+            if let Some(root) = program.corrected_store(&said) {
+                draft.replace(&variable, &root.into())?;
+            }
+        }
+        (None, None) => {}
+        (None, Some(root)) if has_variables => {
+            draft.insert(&variables, STORE_VARIABLE, &root.into())?;
+        }
+        (None, Some(root)) => {
+            draft.insert(&ours(), VARIABLES, &json!({STORE_VARIABLE: root}))?;
+        }
     }
     Ok(())
 }
 
 fn entry(fields: &ServerFields, program: &Program) -> Value {
     let command = program.path();
-    if fields.has_type {
-        json!({"type": "stdio", "command": command, "args": ["mcp"], "env": {}})
-    } else {
-        json!({"command": command, "args": ["mcp"]})
+    match (fields.has_type, program.told_store()) {
+        (true, None) => json!({"type": "stdio", "command": command, "args": ["mcp"], "env": {}}),
+        (true, Some(root)) => json!({"type": "stdio", "command": command, "args": ["mcp"],
+            "env": {STORE_VARIABLE: root}}),
+        (false, None) => json!({"command": command, "args": ["mcp"]}),
+        (false, Some(root)) => {
+            json!({"command": command, "args": ["mcp"], "env": {STORE_VARIABLE: root}})
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::codex_config;
 use super::hooks;
 use super::hosts::{Content, WHOLE_MARK};
 use super::jsonc::scan;
-use super::marks::{Program, program_of};
+use super::marks::{Program, program_of, store_of};
 use super::refusal::Refusal;
 use super::servers;
 use super::splice::Draft;
@@ -17,6 +17,8 @@ pub(crate) struct Wiring {
     pub(crate) missing: Vec<&'static str>,
     /// The programs it runs, which may have moved away since.
     pub(crate) programs: Vec<String>,
+    /// Stores it leads to that are not this one.
+    pub(crate) other_stores: Vec<String>,
 }
 
 const SERVER: &str = "mcp";
@@ -84,10 +86,13 @@ impl Content {
 
     /// Looks at how the text is wired.
     pub(super) fn look(&self, text: &str, program: &Program) -> Result<Wiring, Refusal> {
-        let server = |command: Option<String>| match command {
-            Some(command) => {
-                Wiring { wired: vec![SERVER], missing: Vec::new(), programs: vec![command] }
-            }
+        let server = |command: Option<String>, store: Option<&str>| match command {
+            Some(command) => Wiring {
+                wired: vec![SERVER],
+                missing: Vec::new(),
+                programs: vec![command],
+                other_stores: program.other_store(store).into_iter().collect(),
+            },
             None => Wiring { missing: vec![SERVER], ..Wiring::default() },
         };
         match self {
@@ -95,11 +100,15 @@ impl Content {
                 Ok(Wiring { wired: vec![SERVICE], ..Wiring::default() })
             }
             Self::Whole(_) => Ok(Wiring { missing: vec![SERVICE], ..Wiring::default() }),
-            Self::TomlServer => Ok(server(codex_config::command(text, program)?)),
+            Self::TomlServer => {
+                let store = codex_config::store(text)?;
+                Ok(server(codex_config::command(text, program)?, store.as_deref()))
+            }
             Self::JsonServer(_) => {
                 let root = scan(text)?;
                 let command = root.as_ref().and_then(|root| servers::command(root, program));
-                Ok(server(command.map(str::to_owned)))
+                let store = root.as_ref().and_then(servers::store);
+                Ok(server(command.map(str::to_owned), store))
             }
             Self::Hooks(set) => {
                 let root = scan(text)?;
@@ -115,11 +124,14 @@ impl Content {
                         Some(handler) => {
                             wiring.wired.push(event.name);
                             wiring.programs.push(program_of(&handler.command));
+                            let store = store_of(&handler.command);
+                            wiring.other_stores.extend(program.other_store(store.as_deref()));
                         }
                         None => wiring.missing.push(event.name),
                     }
                 }
                 wiring.programs.dedup();
+                wiring.other_stores.dedup();
                 Ok(wiring)
             }
         }

@@ -46,8 +46,9 @@ pub(super) fn service_unit(job: &Job) -> String {
     let variables: String =
         variables.map(|pair| format!("Environment={}\n", quoted(&pair))).collect();
     let reach = match job.reach {
-        Reach::Narrow => NARROW,
-        Reach::WithReflection => WITH_REFLECTION,
+        Reach::Narrow => NARROW.to_owned(),
+        Reach::WithNetwork => NARROW.replace(NO_NETWORK, NETWORK),
+        Reach::WithReflection => WITH_REFLECTION.to_owned(),
     };
     format!(
         "# {WHOLE_MARK}; `iai-mcp daemon uninstall` takes it away.\n\
@@ -79,9 +80,13 @@ pub(super) fn service_unit(job: &Job) -> String {
     )
 }
 
+const NO_NETWORK: &str = "RestrictAddressFamilies=AF_UNIX\n";
+/// A vault on a server, which the user asked for.
+const NETWORK: &str = "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n";
+
 /// The kernel sees to it that the daemon has no network, runs no code it made up, and cannot leave
 /// its namespaces.
-const NARROW: &str = "# No network, no made-up code; setup again loosens it for \"reflection\".\n\
+const NARROW: &str = "# As in config.json: \"sync_network\" and \"reflection\" loosen it, with setup again.\n\
      RestrictAddressFamilies=AF_UNIX\n\
      RestrictNamespaces=yes\n\
      MemoryDenyWriteExecute=yes\n\

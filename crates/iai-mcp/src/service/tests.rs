@@ -35,6 +35,10 @@ fn units_say_what_they_must_whatever_the_paths_are() {
         }
         assert!(text.starts_with(&format!("# {WHOLE_MARK}")));
     }
+    let network = systemd::service_unit(&Job { reach: Reach::WithNetwork, ..job() });
+    let families = "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6";
+    assert!(network.lines().any(|line| line == families), "{network}");
+    assert!(network.contains("MemoryDenyWriteExecute=yes"), "{network}");
     let wide = systemd::service_unit(&Job { reach: Reach::WithReflection, ..job() });
     assert!(!wide.contains("AF_UNIX") && wide.contains("NoNewPrivileges=yes"), "{wide}");
 }
@@ -45,7 +49,7 @@ fn systemd_finds_nothing_wrong_with_the_units() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("iai mcp");
     fs::copy("/bin/true", &program).unwrap();
-    for reach in [Reach::Narrow, Reach::WithReflection] {
+    for reach in [Reach::Narrow, Reach::WithNetwork, Reach::WithReflection] {
         let program = program.to_str().unwrap().to_owned();
         let job = Job { program, reach, ..job() };
         for (name, text) in [

@@ -136,6 +136,12 @@ pub(crate) const KEYS: &[Setting] = &[
                  showed",
     },
     Setting {
+        name: "sync_network",
+        takes: Takes::Flag,
+        effect: "the service that `setup` or `daemon install` makes lets the daemon reach a \
+                 network, which a vault on a server needs; run `daemon install` after a change",
+    },
+    Setting {
         name: "ignore",
         takes: Takes::List(None),
         effect: "folders whose sessions are not captured; absolute, or beginning with `~/`. A file \

@@ -9,6 +9,8 @@ use crate::settings::Settings;
 
 /// Says what holds instead of a memory.
 pub(super) const CORRECT: &str = "memory_contradict";
+/// Who says so.
+pub(super) const BY_PAGE: &str = "page";
 
 /// What the page may call. The rest of the protocol is none of its business.
 const METHODS: &[&str] = &[

@@ -110,6 +110,7 @@ impl Site {
     async fn call(self: Arc<Self>, method: String, mut params: Value) -> Answer {
         if method == calls::CORRECT {
             params.set("session_id", self.session.clone());
+            params.set("by", calls::BY_PAGE);
         }
         aside(move || calls::answer(&self.client, &self.settings, &method, &params)).await
     }

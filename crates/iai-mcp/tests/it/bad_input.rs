@@ -125,6 +125,25 @@ fn a_path_that_cannot_be_used_is_named() {
 }
 
 #[test]
+fn a_home_that_is_not_there_is_named_and_not_made() {
+    let sandbox = Sandbox::new();
+    let missing = sandbox.path("nobody/here");
+    let sandbox = sandbox.with("HOME", missing.to_str().unwrap());
+    for arguments in [&["daemon", "start"][..], &["setup", "--yes"], &["crypto", "init"]] {
+        let output = sandbox.run(arguments);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}");
+        assert!(stderr(&output).contains("nobody/here"), "{}", stderr(&output));
+    }
+    for arguments in [&["session-start"][..], &["hook", "stop"], &["completions", "bash"]] {
+        assert_eq!(sandbox.run(arguments).status.code(), Some(0), "{arguments:?}");
+    }
+    assert!(!sandbox.path("nobody").exists());
+    let elsewhere = sandbox.path("store");
+    let sandbox = sandbox.with("IAI_MCP_STORE", elsewhere.to_str().unwrap());
+    assert!(sandbox.run(&["crypto", "init"]).status.success());
+}
+
+#[test]
 fn an_unset_home_is_named() {
     let sandbox = Sandbox::new().with("HOME", "");
     let output = sandbox.run(&["status"]);

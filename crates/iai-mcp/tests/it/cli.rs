@@ -104,6 +104,81 @@ fn with_no_daemon_the_exit_code_says_so() {
     assert_eq!(status.status.code(), Some(4));
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!((&status["state"], &status["pending"]), (&json!("down"), &json!(0)));
+    let transcript = sandbox.transcript("t", &["one", "two"]);
+    sandbox.run(&["capture-transcript", "--no-spawn", transcript.to_str().unwrap()]);
+    let status: Value = serde_json::from_slice(&sandbox.run(&["--json", "status"]).stdout).unwrap();
+    let counts = ["captured", "stored", "pending", "failed"].map(|name| status[name].clone());
+    assert_eq!(counts, [json!(2), Value::Null, json!(2), json!(0)], "{status}");
+    assert!(status["oldest_pending_at"].is_string(), "{status}");
+    let told = stdout(&sandbox.run(&["status"]));
+    assert!(told.contains("2 pending · 0 set aside\noldest    waits for "), "{told}");
+}
+
+/// `daemon status` alone says 1, as the contract has it: for it, down is an answer.
+#[test]
+fn one_meaning_has_one_exit_code() {
+    let sandbox = Sandbox::new();
+    drop(sandbox.daemon());
+    fs::write(sandbox.path("taken"), "precious").unwrap();
+    let check = |want: i32, arguments: &[&str], words: &str| {
+        let output = sandbox.run(arguments);
+        assert_eq!(output.status.code(), Some(want), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+    };
+    let down: [&[&str]; 8] = [
+        &["pin", "0123abcd"],
+        &["unpin", "0123abcd"],
+        &["identity", "set", "a sailor"],
+        &["forget", "--match", "x", "--yes"],
+        &["daemon", "pause"],
+        &["maintenance", "reflect"],
+        &["scan"],
+        &["teach", "taken"],
+    ];
+    for arguments in down {
+        check(4, arguments, "iai-mcp daemon start");
+    }
+    check(1, &["daemon", "status"], "");
+    let taken: [&[&str]; 3] =
+        [&["backup", "taken"], &["export", "-o", "taken"], &["crypto", "init"]];
+    for arguments in taken {
+        check(1, arguments, "already");
+    }
+    assert!(sandbox.run(&["backup", "saved"]).status.success());
+    check(1, &["restore", "saved"], "--replace");
+    assert_eq!(fs::read_to_string(sandbox.path("taken")).unwrap(), "precious");
+    check(5, &["restore", "taken", "--replace"], "taken");
+    let empty = Sandbox::new();
+    for arguments in [&["backup", "saved"][..], &["export", "-o", "all"], &["crypto", "rotate"]] {
+        assert_eq!(empty.run(arguments).status.code(), Some(5), "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_a_value_may_be_is_said_in_words_of_the_command_line() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let long = "x".repeat(5000);
+    let cases: [(&[&str], &str); 12] = [
+        (&["recall", "--hits", "0", "x"], "1..=200"),
+        (&["recall", "--hits", "201", "x"], "1..=200"),
+        (&["recall", "--budget", "0", "x"], "--budget"),
+        (&["recall", "--as-of", "yesterday", "x"], "2026-05-01"),
+        (&["daemon", "pause", "0"], "1..=31536000"),
+        (&["daemon", "pause", "9999999999999"], "1..=31536000"),
+        (&["forget"], "--session, --project, --match"),
+        (&["forget", "--match", " "], "would mean every memory"),
+        (&["man", "nonsense"], "iai-mcp help"),
+        (&["identity", "set", " "], "identity clear"),
+        (&["identity", "set", &long], "at most 4000"),
+        (&["import", "--host", "emacs"], "claude-code"),
+    ];
+    for (arguments, words) in cases {
+        let output = sandbox.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+    }
+    assert!(sandbox.run(&["recall", "--as-of", "2026-05-01T10:00", "x"]).status.success());
 }
 
 #[test]
@@ -114,7 +189,7 @@ fn a_key_is_made_once_and_never_shown() {
     let key = std::fs::read(sandbox.root().join(".crypto.key")).unwrap();
     assert_eq!(key.len(), 32);
     let again = sandbox.run(&["crypto", "init"]);
-    assert_eq!(again.status.code(), Some(5));
+    assert_eq!(again.status.code(), Some(1));
     assert!(stderr(&again).contains(".crypto.key"), "{}", stderr(&again));
     assert_eq!(std::fs::read(sandbox.root().join(".crypto.key")).unwrap(), key);
     let status = sandbox.run(&["crypto", "status"]).stdout;

@@ -86,6 +86,22 @@ fn the_sleep_cycle_tells_what_it_did() {
     assert_eq!(status["pending_digest"]["rem_cycles_completed"], 1);
 }
 
+/// What was made of them does not count among the turns, before a restart or after it.
+#[test]
+fn status_and_list_tell_what_was_said() {
+    let (sandbox, daemon) = lived_in();
+    let made = sandbox.json(&["--json", "maintenance", "sleep-cycle"]);
+    assert!(made["steps"]["summaries"]["summaries_created"].as_u64() > Some(0), "{made}");
+    let told = || {
+        let listed = sandbox.json(&["--json", "list", "--limit", "100"]);
+        (sandbox.status().unwrap()["stored"].clone(), listed["count"].clone())
+    };
+    assert_eq!(told(), (json!(32), json!(32)));
+    drop(daemon);
+    let _daemon = sandbox.daemon();
+    assert_eq!(told(), (json!(32), json!(32)));
+}
+
 #[test]
 fn consolidation_is_paused_and_resumed() {
     let (sandbox, _daemon) = lived_in();

@@ -44,7 +44,24 @@ fn without_a_daemon_nothing_is_tried_and_nothing_is_started() {
     let sandbox = Sandbox::new();
     let report = sandbox.doctor(&[]);
     assert_eq!(row(&report, "canary").0, "warn");
+    for name in ["set aside", "sentence model", "last capture", "memory use"] {
+        assert_eq!(row(&report, name).0, "skip", "nobody looked at {name}");
+    }
     assert!(sandbox.status().is_none());
+}
+
+#[test]
+fn every_failed_row_says_what_to_do() {
+    let sandbox = Sandbox::new();
+    drop(sandbox.daemon());
+    fs::remove_file(sandbox.root().join(".crypto.key")).unwrap();
+    let report = sandbox.doctor(&[]);
+    let failed = report["checks"].as_array().unwrap().iter().filter(|row| row["verdict"] == "fail");
+    let told: Vec<&str> = failed.map(|row| row["next"].as_str().unwrap()).collect();
+    assert_eq!(told.len(), 2, "{report}");
+    assert!(told[0].starts_with("restore the key") && told[1].starts_with("put back"), "{told:?}");
+    let status = sandbox.json(&["crypto", "status"]);
+    assert!(status["hint"].as_str().unwrap().contains("put .crypto.key back"), "{status}");
 }
 
 #[test]
@@ -116,4 +133,44 @@ fn an_untrusted_memory_is_pinned_only_by_somebody_who_says_so() {
     assert!(!refused.status.success() && stderr(&refused).contains("--yes"));
     assert_eq!(sandbox.json(&["--json", "pin"])["count"], 0);
     assert_eq!(sandbox.json(&["--json", "pin", id, "--yes"])["pinned"], true);
+}
+
+#[test]
+fn a_busy_daemon_is_looked_at_and_never_disturbed() {
+    const CLIENTS: usize = 3;
+    const CAPTURES: usize = 12;
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    let socket = sandbox.socket();
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let socket = &socket;
+            scope.spawn(move || {
+                let mut line = Line::open(socket).unwrap();
+                for n in 0..CAPTURES {
+                    let text = format!("note {n} of client {client}");
+                    let kept = line.call(
+                        "memory_capture",
+                        json!({
+                            "text": text, "session_id": format!("s{client}"),
+                        }),
+                    );
+                    assert!(kept["error"].is_null() && kept["result"].is_object(), "{kept}");
+                    let found = line.call("memory_recall", json!({"cue": text}));
+                    assert!(found["result"]["hits"].is_array(), "{found}");
+                }
+            });
+        }
+        for arguments in [&[][..], &["--apply"], &[]] {
+            let report = sandbox.doctor(arguments);
+            let checks = report["checks"].as_array().unwrap();
+            let broken: Vec<_> = checks.iter().filter(|row| row["verdict"] == "fail").collect();
+            assert_eq!(broken, Vec::<&Value>::new());
+        }
+    });
+    assert!(daemon.is_running());
+    let status = sandbox.status().unwrap();
+    assert_eq!(status["pid"], daemon.pid());
+    assert_eq!(status["stored"], CLIENTS * CAPTURES);
+    assert!(sandbox.run(&["verify", "--full"]).status.success());
 }

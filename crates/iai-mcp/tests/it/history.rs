@@ -57,6 +57,19 @@ fn all_history_is_taken_in_once_and_proved() {
 }
 
 #[test]
+fn the_sum_of_an_import_counts_what_was_forgotten() {
+    let sandbox = Sandbox::new();
+    write_sessions(&sandbox, 1, 10);
+    let _daemon = sandbox.daemon();
+    let first = stdout(&sandbox.run(&["import"]));
+    let want = "1 file · 10 turns found · 10 stored · 0 already known · 0 set aside";
+    assert_eq!(first.trim(), want);
+    assert!(sandbox.run(&["forget", "--match", "turn 3", "--yes"]).status.success());
+    let again = stdout(&sandbox.run(&["import"]));
+    assert!(again.contains("10 turns found · 0 stored · 9 already known · 1 forgotten"), "{again}");
+}
+
+#[test]
 fn hooks_and_import_agree_on_what_a_turn_is() {
     let sandbox = Sandbox::new();
     let folder = write_sessions(&sandbox, 1, 10);
@@ -212,4 +225,50 @@ fn nothing_is_imported_while_the_config_file_cannot_be_read() {
     let output = sandbox.run(&["import", transcript.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("until that file is mended"), "{}", stderr(&output));
+}
+
+#[test]
+fn history_that_does_not_say_its_folder_is_not_given_ours() {
+    let sandbox = Sandbox::new();
+    let chats = sandbox.path(".gemini/tmp/ab12/chats");
+    fs::create_dir_all(&chats).unwrap();
+    let said = json!({
+        "sessionId": "g-1", "projectHash": "ab12",
+        "messages": [{"id": "m", "type": "user", "timestamp": "2026-05-01T10:00:00Z",
+                      "content": "where do terns nest?"}],
+    });
+    fs::write(chats.join("session-1.json"), said.to_string()).unwrap();
+    let _daemon = sandbox.daemon();
+    let project = || {
+        sandbox.json(&["--json", "import"]);
+        let told = sandbox.json(&["--json", "transcript", "g-1"]);
+        told["turns"][0]["project"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(PathBuf::from(project()), sandbox.path(".gemini/tmp/ab12"));
+    let root = sandbox.path(".gemini/tmp/ab12/.project_root");
+    fs::write(root, "/home/dev/terns").unwrap();
+    fs::write(chats.join("session-2.json"), said.to_string().replace("g-1", "g-2")).unwrap();
+    let imported = sandbox.json(&["--json", "import"]);
+    assert_eq!(imported["files"], 2, "{imported}");
+}
+
+#[test]
+fn a_file_of_no_host_in_a_folder_says_so() {
+    let sandbox = Sandbox::new();
+    let folder = write_sessions(&sandbox, 1, 2);
+    fs::write(folder.join("strange.jsonl"), "{\"stream\":1,\"sequence\":2}\n").unwrap();
+    fs::write(folder.join("notes.md"), "# nothing\n").unwrap();
+    let _daemon = sandbox.daemon();
+    // Its place says that it is a transcript, so a copy is looked at elsewhere.
+    let elsewhere = sandbox.path("copies");
+    fs::rename(folder, &elsewhere).unwrap();
+    let told = sandbox.run(&["import", elsewhere.to_str().unwrap()]);
+    assert!(told.status.success());
+    let told = stdout(&told);
+    assert!(told.contains("2 stored") && told.contains("strange.jsonl was passed over"), "{told}");
+    let half = elsewhere.join("s0.jsonl");
+    let whole = fs::read_to_string(&half).unwrap();
+    fs::write(&half, format!("{whole}{}", &whole[..40])).unwrap();
+    let proof = sandbox.run(&["verify", "--transcripts", half.to_str().unwrap()]);
+    assert!(proof.status.success(), "{}", stdout(&proof));
 }

@@ -312,3 +312,63 @@ fn words_that_are_not_text_do_not_make_a_hook_fail() {
     let help = sandbox.run(&["hook", "--help"]);
     assert!(stdout(&help).contains("pre-compact"));
 }
+
+#[test]
+fn cursor_is_heard_whether_or_not_it_names_the_transcript() {
+    let sandbox = Sandbox::new();
+    let work = sandbox.path("my.app");
+    fs::create_dir_all(&work).unwrap();
+    let fold = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let folder: String = work.to_str().unwrap().trim_start_matches('/').chars().map(fold).collect();
+    let folder = sandbox.path(".cursor/projects").join(folder).join("agent-transcripts/c-1");
+    fs::create_dir_all(folder.join("subagents")).unwrap();
+    let line = |role: &str, text: &str| {
+        let line = json!({"role": role, "message": {"content": [{"type": "text", "text": text}]}});
+        format!("{line}\n")
+    };
+    let sent = "<timestamp>Friday, Sep 4, 2026, 2:21 AM (UTC+8)</timestamp>\n\
+                <user_query>\nname the gulls\n</user_query>";
+    let path = folder.join("c-1.jsonl");
+    append(&path, &[line("user", sent), line("assistant", "Herring gull.")].concat());
+    let agents = folder.join("subagents/a-2.jsonl");
+    append(&agents, &line("user", "<user_query>\ncount them\n</user_query>"));
+    let payload = json!({
+        "conversation_id": "c-1", "workspace_roots": [work], "transcript_path": null,
+        "agent_transcript_path": agents,
+    });
+    let _daemon = sandbox.daemon();
+    let heard = |event: &str, payload: &Value| {
+        hook(&sandbox, &[event, "--host", "cursor"], payload.to_string().as_bytes());
+    };
+    heard("subagent-stop", &payload);
+    heard("stop", &json!({"conversation_id": "c-1", "transcript_path": path}));
+    sandbox.settled(3);
+    let told = sandbox.json(&["--json", "transcript", "c-1"]);
+    let of = |turn: &Value, name: &str| turn[name].as_str().unwrap().to_owned();
+    let turns: Vec<_> = told["turns"].as_array().unwrap().iter().collect();
+    assert_eq!(turns.len(), 2, "{told}");
+    assert_eq!(of(turns[0], "literal_surface"), "name the gulls");
+    assert_eq!(of(turns[0], "ts"), "2026-09-03T18:21:00Z");
+    assert_eq!(of(turns[1], "role"), "assistant");
+    let agent = sandbox.json(&["--json", "transcript", "a-2"])["turns"][0].clone();
+    assert_eq!((of(&agent, "role"), agent["provenance"]["subagent"] == true), {
+        ("assistant".to_owned(), true)
+    });
+    let imported = sandbox.json(&["--json", "import", "--host", "cursor"]);
+    assert_eq!((&imported["stored"], &imported["known"]), (&json!(0), &json!(3)), "{imported}");
+}
+
+#[test]
+fn a_transcript_that_is_not_there_is_written_down_once_a_turn_was_said() {
+    let sandbox = Sandbox::new();
+    let (path, payload) = session(&sandbox);
+    let log = || fs::read_to_string(sandbox.root().join("logs/hook.log")).unwrap_or_default();
+    for event in ["session-start", "prompt"] {
+        fire(&sandbox, event, &payload);
+        assert_eq!(log(), "", "{event}");
+    }
+    fire(&sandbox, "stop", &payload);
+    assert!(log().contains(&format!("stop: there is no transcript {}", path.display())));
+    fire(&sandbox, "session-end", &json!({"session_id": "s", "transcript_path": null}));
+    assert!(log().contains("session-end: no transcript was named"));
+}

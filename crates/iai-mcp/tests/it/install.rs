@@ -67,6 +67,44 @@ fn a_host_is_wired_shown_and_given_back() {
 }
 
 #[test]
+fn a_store_elsewhere_is_written_into_every_entry_and_found_by_the_hook() {
+    let sandbox = Sandbox::new();
+    let store = sandbox.path("my store");
+    write(&sandbox, ".claude/settings.json", SETTINGS);
+    write(&sandbox, ".codex/config.toml", "model = \"x\"\n");
+    write(&sandbox, ".cursor/mcp.json", "{}");
+    let install = ["capture-hooks", "install", "--yes"];
+    let mut command = sandbox.command(&install);
+    let done = command.env("IAI_MCP_STORE", &store).output().unwrap();
+    assert!(stdout(&done).contains("hosts are told to use this store"), "{}", stdout(&done));
+    let store = store.to_str().unwrap();
+    for name in [".claude.json", ".cursor/mcp.json"] {
+        let text: serde_json::Value = serde_json::from_str(&read(&sandbox, name)).unwrap();
+        assert_eq!(text["mcpServers"]["iai-mcp"]["env"]["IAI_MCP_STORE"], store, "{name}");
+    }
+    let named = format!("env = {{ IAI_MCP_STORE = \"{store}\" }}");
+    assert!(read(&sandbox, ".codex/config.toml").contains(&named));
+    let hooks: serde_json::Value =
+        serde_json::from_str(&read(&sandbox, ".codex/hooks.json")).unwrap();
+    let hook = hooks["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().unwrap();
+    let hook = &hook.replace("--host codex", "--host claude");
+    let transcript = sandbox.transcript("t.jsonl", &["a turn for the other store", "noted"]);
+    let payload = format!("{{\"session_id\":\"s\",\"transcript_path\":{transcript:?}}}");
+    let mut shell = Command::new("/bin/sh");
+    let shell = shell.args(["-c", hook]).env_clear().env("HOME", sandbox.path(""));
+    let mut host = shell.stdin(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut host.stdin.take().unwrap(), payload.as_bytes()).unwrap();
+    assert!(host.wait().unwrap().success());
+    assert!(Path::new(store).join(".deferred-captures").is_dir(), "the hook {hook} went there");
+    assert!(!sandbox.root().join(".deferred-captures").exists());
+    let status = run(&sandbox, &["status"], 1);
+    assert!(status.contains("WIRED TO ANOTHER STORE") && status.contains("INACTIVE"), "{status}");
+    run(&sandbox, &["install", "--yes"], 0);
+    assert!(run(&sandbox, &["status"], 0).ends_with("status: ACTIVE\n"));
+    assert!(!read(&sandbox, ".codex/hooks.json").contains("IAI_MCP_STORE"));
+}
+
+#[test]
 fn nothing_is_written_without_consent() {
     let sandbox = Sandbox::new();
     write(&sandbox, ".claude/settings.json", SETTINGS);

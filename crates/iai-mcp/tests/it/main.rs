@@ -9,6 +9,7 @@
 
 mod pty;
 mod support;
+mod sync;
 
 #[path = "../../../iai-embed/tests/it/source.rs"]
 mod source;

@@ -360,6 +360,7 @@ fn corrections_of_one_start_are_a_session_of_their_own() {
         let corrected = brain.ask(&cookie, "memory_contradict", params);
         let id = corrected["new_record_id"].clone();
         let seen = brain.ask(&cookie, "picture_memory", json!({"id": id}));
+        assert_eq!(seen["memory"]["host"], "page");
         seen["memory"]["session_id"].as_str().unwrap().to_owned()
     };
     let first = session_of_a_correction("heron service listens on port", "the port is 9000");

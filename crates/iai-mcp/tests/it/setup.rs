@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::pty::{Pty, Stdout};
 use crate::support::{Sandbox, stderr, stdout};
 
 const SETTINGS: &str = "{\n  // mine\n  \"model\": \"opus\",\n}\n";
@@ -170,11 +171,15 @@ fn a_no_on_a_terminal_changes_nothing() {
     command.env("HOME", household.sandbox.path(""));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    std::io::Write::write_all(&mut stdin, b"n\n").unwrap();
+    std::io::Write::write_all(&mut stdin, b"d\nn\n").unwrap();
     let output = child.wait_with_output().unwrap();
     drop(stdin);
     let shown = stdout(&output);
-    assert!(shown.contains("do all this? [y/N]") && !output.status.success(), "{shown}");
+    assert_eq!(shown.matches("do all this? [y/N, d shows every line]").count(), 2, "{shown}");
+    assert!(!output.status.success(), "{shown}");
+    let (screen, whole) = shown.split_once("d shows every line]").unwrap();
+    assert!(screen.lines().count() < 70 && screen.contains("more lines"), "{screen}");
+    assert!(!screen.contains("hook session-end") && whole.contains("hook session-end"), "{shown}");
     assert_same(&before, &household.tree());
 }
 
@@ -206,6 +211,37 @@ fn a_second_run_finds_everything_so_and_changes_no_byte() {
     assert_same(&before, &lasting(household.tree()));
     let status = household.sandbox.status().unwrap();
     assert_eq!((&status["pid"], &status["stored"]), (&pid, &json!(2)), "nothing was restarted");
+}
+
+#[test]
+fn a_second_run_on_a_terminal_asks_nothing() {
+    let household = Household::new();
+    household.report(&["setup", "--yes", "--no-model"], 0);
+    let command = household.sandbox.command(&["setup", "--no-model"]);
+    let mut terminal = Pty::start(command, &Stdout::Terminal, (40, 120));
+    assert_eq!(terminal.wait(), Some(0), "{}", terminal.raw());
+    let shown = terminal.screen();
+    assert!(shown.contains("1 transcript: 2 turns are known"), "{shown}");
+    assert!(shown.contains("everything is in place; nothing was changed"), "{shown}");
+    assert!(!shown.contains("[y/N]") && !shown.contains("would do"), "{shown}");
+    let report = household.report(&["setup", "--no-model"], 0);
+    assert_eq!((state(&report, "proof"), &report["applied"]), ("already so", &json!(false)));
+}
+
+#[test]
+fn a_store_elsewhere_is_set_up_and_left_without_a_trace() {
+    let sandbox = Sandbox::new();
+    let store = sandbox.path("deep/memory");
+    fs::create_dir(sandbox.path("deep")).unwrap();
+    let household = Household::over(sandbox.with("IAI_MCP_STORE", store.to_str().unwrap()));
+    let before = household.tree();
+    let report = household.report(&["setup", "--yes", "--no-model"], 0);
+    assert_eq!(state(&report, "proof"), "done");
+    let settings = fs::read_to_string(household.sandbox.path(".claude/settings.json")).unwrap();
+    let told = format!("IAI_MCP_STORE={} ", store.display());
+    assert_eq!(settings.matches(&told).count(), 6, "{settings}");
+    household.report(&["uninstall", "--purge", "--yes"], 0);
+    assert_same(&before, &household.tree());
 }
 
 #[test]
@@ -337,7 +373,8 @@ enable)
   env -i PATH=/usr/bin:/bin HOME="$HOME" systemd-socket-activate -l "$socket" "$@" \
     > /dev/null 2>&1 < /dev/null &
   echo $! > FOLDER/pid
-  until [ -S "$socket" ]; do kill -0 $! || exit 1; done ;;
+  # Bound is not listening yet: the kernel's table says when it is.
+  until grep -q " 00010000 .* $socket\$" /proc/net/unix; do kill -0 $! || exit 1; done ;;
 stop) end ;;
 disable)
   rm -f "$units/sockets.target.wants/iai-mcp-daemon.socket"

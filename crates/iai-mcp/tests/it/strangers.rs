@@ -117,3 +117,46 @@ fn a_stranger_who_listens_in_our_place_is_told_nothing() {
     assert_eq!(heard, "", "{}", stderr(&output));
     assert!(stderr(&output).contains("belongs to user"), "{}", stderr(&output));
 }
+
+#[test]
+fn what_a_stranger_plants_in_our_place_is_refused() {
+    let sandbox = Sandbox::new();
+    let shared = sandbox.path("shared");
+    fs::create_dir(&shared).unwrap();
+    open_to_all(&sandbox.path("."));
+    open_to_all(&shared);
+    let theirs = shared.join("theirs");
+    let (whole, linked) = (shared.join("whole"), shared.join("linked"));
+    let planted = as_a_stranger(|| {
+        for folder in [&theirs, &whole] {
+            fs::create_dir(folder).unwrap();
+            open_to_all(folder);
+        }
+        std::os::unix::fs::symlink(&theirs, &linked).unwrap();
+    });
+    if planted.is_none() {
+        return;
+    }
+    // Ours, but open to all when the stranger came by.
+    let (spool, key) = (shared.join("spool"), shared.join("key"));
+    for folder in [&spool, &key] {
+        fs::create_dir(folder).unwrap();
+        open_to_all(folder);
+    }
+    as_a_stranger(|| {
+        std::os::unix::fs::symlink(&theirs, spool.join(".deferred-captures")).unwrap();
+        fs::write(key.join("spool.pub"), "0".repeat(64)).unwrap();
+    });
+    let transcript = sandbox.transcript("t.jsonl", &["for my eyes only"]);
+    let mut sandbox = sandbox;
+    for store in [whole, linked, spool, key] {
+        sandbox = sandbox.with("IAI_MCP_STORE", store.to_str().unwrap());
+        let words = ["capture-transcript", "--no-spawn", transcript.to_str().unwrap()];
+        let told = stderr(&sandbox.run(&words));
+        assert!(told.contains("belongs to"), "{store:?}: {told}");
+        let kept = everything_below(&store).into_iter().chain(everything_below(&theirs));
+        let kept: Vec<PathBuf> =
+            kept.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
+        assert_eq!(kept, Vec::<PathBuf>::new());
+    }
+}

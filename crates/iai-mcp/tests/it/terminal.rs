@@ -302,7 +302,7 @@ fn every_command_has_a_manual_page_without_faults() {
     let printed = sandbox.run(&["man", "daemon", "start"]);
     let page = std::fs::read(folder.join("iai-mcp-daemon-start.1")).unwrap();
     assert_eq!(printed.stdout, page);
-    assert_eq!(sandbox.run(&["man", "no-such-command"]).status.code(), Some(1));
+    assert_eq!(sandbox.run(&["man", "no-such-command"]).status.code(), Some(2));
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn who_waits_at_a_terminal_sees_that_it_goes_on() {
     pty.sees("forgetting … ");
     daemon.signal("-CONT");
     assert_eq!(pty.wait(), Some(0));
-    pty.sees("1 memories forgotten");
+    pty.sees("1 memory forgotten");
     assert!(!pty.screen().contains("forgetting …"), "{}", pty.screen());
     daemon.signal("-STOP");
     let mut quiet =

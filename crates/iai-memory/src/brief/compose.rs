@@ -137,6 +137,7 @@ fn sections(material: &Material, reading: &Reading<'_>) -> Vec<Section> {
         section(Level::Project, &last_heading, 30, last_lines),
         section(Level::Project, "Left open", 15, material.open.iter().map(quote).collect()),
         section(Level::Project, "Decided", 20, material.decided.iter().map(quote).collect()),
+        section(Level::Project, "Before that", 10, material.earlier.iter().map(quote).collect()),
         section(Level::Project, "Topics", 5, topics.collect()),
         section(Level::Project, "Worked on lately", 10, projects.collect()),
         section(Level::Used, "Often recalled", 10, material.used.iter().map(quote).collect()),

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use super::BriefAsk;
 use super::remarked::{Fresh, decided, kept, preferences};
 use crate::error::Result;
-use crate::ingest::TOOL_HOST;
+use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
 use crate::remarks::open::{OpenThread, Why, open_threads};
 use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
@@ -20,9 +20,11 @@ use crate::taught;
 use crate::trust::distrust;
 
 /// What these hosts store is kept on purpose, made here or taught; it is no turn of a conversation.
-const NO_CONVERSATION: &[&str] = &[TOOL_HOST, OWN_HOST, TAUGHT_HOST];
+const NO_CONVERSATION: &[&str] = &[TOOL_HOST, PAGE_HOST, OWN_HOST, TAUGHT_HOST];
 /// Sessions that are looked at for what was left open.
-const SESSIONS_MAX: usize = 4;
+const SESSIONS_MAX: usize = 8;
+/// Sessions before the last one of which is told how they began.
+const EARLIER_MAX: usize = 4;
 /// Turns that are read at either end of a session.
 const FIRST_TURNS: usize = 6;
 const LAST_TURNS: usize = 24;
@@ -67,6 +69,8 @@ pub(super) struct Material {
     pub(super) preferences: Vec<Told>,
     pub(super) kept: Vec<Told>,
     pub(super) last: Option<LastSession>,
+    /// How those before it began.
+    pub(super) earlier: Vec<Told>,
     pub(super) open: Vec<Told>,
     pub(super) decided: Vec<Told>,
     pub(super) topics: Vec<String>,
@@ -113,7 +117,9 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
     material.decided = decided(reader, project, &fresh)?;
     material.kept = kept(reader, project, &fresh)?;
     material.open = open(&sessions);
-    material.last = sessions.iter().find_map(Session::told);
+    let mut told_of = sessions.iter().filter_map(Session::told);
+    material.last = told_of.next();
+    material.earlier = told_of.filter_map(|one| one.began_with).take(EARLIER_MAX).collect();
     material.topics = topics(reader, project)?;
     material.used = used(reader, project)?;
     material.drop_repetitions();
@@ -139,6 +145,7 @@ impl Material {
             &mut self.decided,
             &mut self.kept,
             &mut self.used,
+            &mut self.earlier,
         ];
         for kind in kinds {
             kind.retain(|told| seen.insert(told.words.to_lowercase()));

@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 
 /// Why a line cannot be taken.
 #[derive(Debug, Error)]
-pub(super) enum LineError {
+pub(crate) enum LineError {
     #[error("{0}")]
     Unreadable(String),
     #[error(transparent)]
@@ -26,7 +26,7 @@ pub(super) enum LineError {
 /// One line.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Line {
+pub(crate) enum Line {
     #[serde(rename = "iai-mcp export")]
     Head {
         version: u32,
@@ -82,7 +82,7 @@ pub(super) enum Line {
 /// again; that is why this line is not one of serde's tagged ones.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct MemoryLine {
+pub(crate) struct MemoryLine {
     kind: String,
     id: MemoryId,
     role: Role,
@@ -115,7 +115,7 @@ struct KindOnly {
 const MEMORY: &str = "memory";
 
 impl Line {
-    pub(super) fn head(choice: &ExportChoice) -> Self {
+    pub(crate) fn head(choice: &ExportChoice) -> Self {
         Self::Head {
             version: VERSION,
             project: choice.project.clone(),
@@ -124,7 +124,7 @@ impl Line {
         }
     }
 
-    pub(super) fn parse(text: &str) -> Result<Self, LineError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, LineError> {
         let bad = |error| LineError::Unreadable(format!("it cannot be read ({error})"));
         let KindOnly { kind } = serde_json::from_str(text).map_err(bad)?;
         if kind == MEMORY {
@@ -141,7 +141,7 @@ impl Line {
         }
     }
 
-    pub(super) fn to_text(&self) -> Result<String> {
+    pub(crate) fn to_text(&self) -> Result<String> {
         let written = match self {
             Self::Memory(memory) => serde_json::to_string(memory),
             other => serde_json::to_string(other),
@@ -149,7 +149,7 @@ impl Line {
         written.map_err(|error| MemoryError::bad("export", error.to_string()))
     }
 
-    pub(super) fn of_memory(exported: ExportedMemory) -> Result<Self> {
+    pub(crate) fn of_memory(exported: ExportedMemory) -> Result<Self> {
         let ExportedMemory { memory, tags, provenance } = exported;
         let raw = |json| {
             RawValue::from_string(json)
@@ -180,7 +180,7 @@ impl Line {
         })))
     }
 
-    pub(super) fn of_deed(deed: ExportedDeed) -> Self {
+    pub(crate) fn of_deed(deed: ExportedDeed) -> Self {
         match deed {
             ExportedDeed::Link { src, dst, kind, weight, created_at, touched_at } => {
                 let (link, weight) = (kind, weight.to_string());
@@ -198,7 +198,7 @@ impl Line {
         }
     }
 
-    pub(super) fn to_deed(&self) -> Result<ExportedDeed, LineError> {
+    pub(crate) fn to_deed(&self) -> Result<ExportedDeed, LineError> {
         Ok(match self {
             Self::Link { src, dst, link, weight, created_at, touched_at } => ExportedDeed::Link {
                 src: *src,
@@ -232,7 +232,7 @@ impl Line {
 }
 
 impl MemoryLine {
-    pub(super) fn to_exported(&self) -> Result<ExportedMemory, LineError> {
+    pub(crate) fn to_exported(&self) -> Result<ExportedMemory, LineError> {
         let bad = |error: serde_json::Error| LineError::Unreadable(error.to_string());
         Ok(ExportedMemory {
             memory: Memory {

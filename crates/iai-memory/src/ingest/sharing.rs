@@ -1,76 +1,133 @@
-//! Captures that come while a commit is under way share the next one: whoever gets the writer first
-//! stores what all the others wait with. Each is answered after the commit that holds it.
+//! Captures that come while a commit is under way share the next one: whoever finds nobody at the
+//! writer stores what all the others wait with. Each is answered after the commit that holds it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use iai_store::{Inserted, NewMemory, Store, Writing};
-use jiff::Timestamp;
+use iai_store::{Inserted, Store, Writing};
 
-use crate::attributes;
+use super::capturing::Ready;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 
 /// So many share a commit: the first of them waits for the last.
 const SHARED_MAX: usize = 64;
 
-/// Those who wait for the writer, in the order they came.
+/// Those who wait for a commit.
 #[derive(Default)]
 pub(crate) struct SharingRoom {
-    waiting: Mutex<VecDeque<Arc<Waiting>>>,
+    state: Mutex<State>,
+    /// An outcome is there, or nobody is at the writer any more.
+    changed: Condvar,
+    /// One makes its capture ready at a time: the rest of the processor is for those who ask.
+    readying: Mutex<()>,
     #[cfg(test)]
     n_commits: std::sync::atomic::AtomicUsize,
 }
 
+#[derive(Default)]
+struct State {
+    /// In the order they came.
+    waiting: VecDeque<Arc<Waiting>>,
+    /// Somebody stores for all.
+    is_led: bool,
+}
+
 struct Waiting {
-    new: NewMemory,
-    now: Timestamp,
+    ready: Ready,
     /// Filled once, by whoever stored it.
     outcome: Mutex<Option<Result<Inserted>>>,
 }
 
+/// What was stored together, with what became of each.
+type Stored = Vec<(Arc<Waiting>, Result<Inserted>)>;
+
 impl MemoryEngine {
-    /// Stores a memory, in a commit it may share with others. When this returns, it is on disk.
-    pub(super) fn insert_shared(&self, new: NewMemory, now: Timestamp) -> Result<Inserted> {
+    /// Stores a memory, in a commit it may share with others. When this returns, it is on disk and
+    /// can be found.
+    pub(super) fn insert_shared(&self, ready: Ready) -> Result<Inserted> {
         if self.is_read_only() {
             return Err(MemoryError::ReadOnly);
         }
-        let own = Arc::new(Waiting { new, now, outcome: Mutex::default() });
-        lock(&self.sharing.waiting).push_back(Arc::clone(&own));
-        let inserted = self.with_writer(|store| {
-            // Nobody else has the writer: what has no outcome yet is in the queue.
-            loop {
-                if let Some(outcome) = lock(&own.outcome).take() {
-                    return outcome;
-                }
-                self.sharing.store_some(store);
+        let own = Arc::new(Waiting { ready, outcome: Mutex::default() });
+        let room = &self.sharing;
+        let mut state = lock(&room.state);
+        state.waiting.push_back(Arc::clone(&own));
+        loop {
+            if let Some(outcome) = lock(&own.outcome).take() {
+                return outcome;
             }
-        })?;
-        self.after_remembering()?;
-        Ok(inserted)
+            // What somebody has taken along is on its way.
+            let is_taken = !state.waiting.iter().any(|other| Arc::ptr_eq(other, &own));
+            if state.is_led || is_taken {
+                state = room.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            state.is_led = true;
+            drop(state);
+            if let Err(error) = self.lead() {
+                lock(&room.state).waiting.retain(|other| !Arc::ptr_eq(other, &own));
+                return Err(error);
+            }
+            state = lock(&room.state);
+        }
+    }
+
+    /// Stores what waits. The next may use the writer while the index follows; who waited for this
+    /// commit is told when it has.
+    fn lead(&self) -> Result<()> {
+        let leading = Leading(&self.sharing);
+        let stored = self.with_writer(|store| Ok(self.sharing.store_some(store)))?;
+        drop(leading);
+        let followed = self.after_remembering();
+        for (one, outcome) in stored {
+            *lock(&one.outcome) = Some(outcome);
+        }
+        self.sharing.wake_all();
+        followed
+    }
+}
+
+/// Held by whoever stores for all; another may when it is dropped, however that came about.
+struct Leading<'a>(&'a SharingRoom);
+
+impl Drop for Leading<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.state).is_led = false;
+        self.0.changed.notify_all();
     }
 }
 
 impl SharingRoom {
+    /// Waits for one's turn to make a capture ready.
+    pub(super) fn readying(&self) -> MutexGuard<'_, ()> {
+        lock(&self.readying)
+    }
+
+    /// Wakes those who wait. None of them is between looking for an outcome and waiting for one.
+    fn wake_all(&self) {
+        drop(lock(&self.state));
+        self.changed.notify_all();
+    }
+
     /// Stores the next few in one transaction. When it fails, each is tried alone, so that what is
     /// wrong with one is told to that one.
-    fn store_some(&self, store: &mut Store) {
-        let mut waiting = lock(&self.waiting);
-        let n_shared = waiting.len().min(SHARED_MAX);
-        let some: Vec<Arc<Waiting>> = waiting.drain(..n_shared).collect();
-        drop(waiting);
-        let together: Result<Vec<Inserted>> =
-            self.commit(store, |writing| some.iter().map(|one| one.insert(writing)).collect());
+    fn store_some(&self, store: &mut Store) -> Stored {
+        let mut state = lock(&self.state);
+        let n_shared = state.waiting.len().min(SHARED_MAX);
+        let some: Vec<Arc<Waiting>> = state.waiting.drain(..n_shared).collect();
+        drop(state);
+        let together: Result<Vec<Inserted>> = self
+            .commit(store, |writing| some.iter().map(|one| one.ready.insert(writing)).collect());
         let outcomes: Vec<Result<Inserted>> = match together {
             Ok(inserted) => inserted.into_iter().map(Ok).collect(),
             Err(error) if some.len() <= 1 => vec![Err(error)],
-            Err(_) => {
-                some.iter().map(|one| self.commit(store, |writing| one.insert(writing))).collect()
-            }
+            Err(_) => some
+                .iter()
+                .map(|one| self.commit(store, |writing| one.ready.insert(writing)))
+                .collect(),
         };
-        for (one, outcome) in some.iter().zip(outcomes) {
-            *lock(&one.outcome) = Some(outcome);
-        }
+        some.into_iter().zip(outcomes).collect()
     }
 
     fn commit<T>(
@@ -84,16 +141,6 @@ impl SharingRoom {
     }
 }
 
-impl Waiting {
-    fn insert(&self, writing: &Writing<'_>) -> Result<Inserted> {
-        let inserted = writing.insert(&self.new, self.now)?;
-        if !matches!(inserted, Inserted::Forgotten(_)) {
-            attributes::give_at_once(writing, &self.new)?;
-        }
-        Ok(inserted)
-    }
-}
-
 /// Nobody panics while holding one of these, and if: what is in it is as good as before.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -103,15 +150,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use std::sync::atomic::Ordering;
 
-    use iai_store::{Role, Tier};
+    use iai_store::{NewMemory, Role, Tier};
+    use jiff::Timestamp;
     use serde_json::json;
 
     use super::*;
     use crate::ingest::{CaptureAsk, captured};
     use crate::trial::Trial;
 
-    fn new(text: &str, now: Timestamp) -> NewMemory {
-        let ask = CaptureAsk {
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    fn ask(text: &str) -> CaptureAsk {
+        CaptureAsk {
             text: text.to_owned(),
             cue: None,
             tier: Tier::Episodic,
@@ -119,25 +169,33 @@ mod tests {
             session: "s".to_owned(),
             project: None,
             cwd: None,
-        };
-        captured(&ask, now)
+        }
+    }
+
+    fn new(n: usize) -> NewMemory {
+        captured(&ask(&format!("capture {n}")), NOW)
+    }
+
+    fn n_waiting(engine: &MemoryEngine) -> usize {
+        lock(&engine.sharing.state).waiting.len()
     }
 
     #[test]
     fn captures_that_wait_share_a_commit_and_one_that_fails_fails_alone() {
         const N: usize = 12;
         let trial = Trial::new();
-        let (engine, now) = (&trial.engine, Timestamp::UNIX_EPOCH);
+        let engine = &trial.engine;
         let outcomes: Vec<Result<Inserted>> = std::thread::scope(|scope| {
             let begun = |n| {
-                let mut new = new(&format!("capture {n}"), now);
+                let mut new = new(n);
                 // The store refuses provenance that is no object.
                 new.provenance = if n == 3 { json!([]) } else { json!({}) };
-                scope.spawn(move || engine.insert_shared(new, now))
+                let ready = engine.make_ready(new, NOW);
+                scope.spawn(move || engine.insert_shared(ready))
             };
             let threads = engine.with_writer(|_| {
                 let threads: Vec<_> = (0..N).map(begun).collect();
-                while lock(&engine.sharing.waiting).len() < N {
+                while n_waiting(engine) < N {
                     std::thread::yield_now();
                 }
                 Ok(threads)
@@ -155,15 +213,15 @@ mod tests {
     fn those_who_wait_need_one_commit() {
         const N: usize = 12;
         let trial = Trial::new();
-        let (engine, now) = (&trial.engine, Timestamp::UNIX_EPOCH);
+        let engine = &trial.engine;
         std::thread::scope(|scope| {
             engine
                 .with_writer(|_| {
                     for n in 0..N {
-                        let new = new(&format!("capture {n}"), now);
-                        scope.spawn(move || engine.insert_shared(new, now).unwrap());
+                        let ready = engine.make_ready(new(n), NOW);
+                        scope.spawn(move || engine.insert_shared(ready).unwrap());
                     }
-                    while lock(&engine.sharing.waiting).len() < N {
+                    while n_waiting(engine) < N {
                         std::thread::yield_now();
                     }
                     Ok(())
@@ -172,5 +230,18 @@ mod tests {
         });
         assert_eq!(engine.sharing.n_commits.load(Ordering::Relaxed), 1);
         assert_eq!(engine.overview().unwrap().memories, N as u64);
+    }
+
+    #[test]
+    fn what_stands_against_a_capture_is_in_its_commit() {
+        let trial = Trial::new();
+        let engine = &trial.engine;
+        for port in [8080, 9090] {
+            let new = captured(&ask(&format!("The billing service listens on port {port}.")), NOW);
+            engine.insert_shared(engine.make_ready(new, NOW)).unwrap();
+        }
+        assert_eq!(engine.sharing.n_commits.load(Ordering::Relaxed), 2);
+        let disputes = engine.read(|reader| Ok(reader.open_disputes(9)?)).unwrap();
+        assert_eq!(disputes.len(), 1, "{disputes:?}");
     }
 }

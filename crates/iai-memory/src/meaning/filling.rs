@@ -88,14 +88,23 @@ impl MemoryEngine {
             }
             Ok(kept)
         })?;
+        self.learn_vectors(model, &kept)?;
+        Ok(!kept.is_empty())
+    }
+
+    /// Lets cues be compared with vectors that are stored now.
+    pub(crate) fn learn_vectors(
+        &self,
+        model: ModelNumber,
+        kept: &[(MemoryNumber, Vec<Part>)],
+    ) -> Result<()> {
         let mut lanes = self.meaning.write();
-        let n_kept = kept.len();
         for lane in lanes.both().filter(|lane| lane.index.model().number == model) {
-            for (number, parts) in &kept {
+            for (number, parts) in kept {
                 lane.index.add(*number, parts)?;
             }
         }
-        Ok(n_kept > 0)
+        Ok(())
     }
 
     /// Returns the newest memories without vectors: of the serving model, or else of the next.

@@ -167,6 +167,23 @@ impl MemoryEngine {
     }
 }
 
+/// Returns the memories nearest to one as they were found by the model that answers cues; `None`
+/// when they were not, or when something else was said to be compared by.
+pub(crate) fn known_near(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    number: MemoryNumber,
+) -> Result<Option<Vec<MemoryNumber>>> {
+    let progress = reader.step(NAME)?;
+    let by = progress.state.get("by").and_then(Value::as_str);
+    if by.is_none() || by != engine.meaning_status().model.as_deref() || progress.up_to < number {
+        return Ok(None);
+    }
+    let before = MemoryNumber::new(number.get().saturating_sub(1));
+    let row = reader.nearness_after(before, 1)?.pop().filter(|(found, _)| *found == number);
+    Ok(row.map(|(_, near)| near.iter().map(|neighbour| neighbour.number).collect()))
+}
+
 /// Tells whether somebody said this: the user or the assistant.
 pub(super) fn is_said(memory: &Memory) -> bool {
     memory.role != Role::System

@@ -1,6 +1,7 @@
 //! Who asks, who holds the quiet work back, who wants it now, and what it has done.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,13 +14,16 @@ use super::{Effects, add};
 use crate::bell::Bell;
 
 /// Those who go first are waited for so long; a step that never came to work would starve.
-const MAKING_WAY_MAX: Duration = Duration::from_secs(5);
+pub(super) const MAKING_WAY_MAX: Duration = Duration::from_secs(5);
 /// Cues that found nothing and are not written down yet; more are not worth a question.
 const MISSES_WAITING_MAX: usize = 64;
 
 /// What the thread that organises and everybody else share.
 pub(crate) struct OrganiseRoom {
     pub(super) bell: Bell,
+    /// Falls only while `state` is held. Read without it: whoever works in the background looks
+    /// often, and must never be put to sleep by the kernel while it holds what a request needs.
+    n_asking: AtomicUsize,
     state: Mutex<State>,
     changed: Condvar,
     /// One round at a time: two would do the same work twice.
@@ -28,7 +32,6 @@ pub(crate) struct OrganiseRoom {
 
 /// What is known about the quiet work at this moment.
 pub(super) struct State {
-    n_asking: usize,
     /// When somebody last asked something, or something came in.
     active_at: Instant,
     held: Option<Hold>,
@@ -81,7 +84,6 @@ enum Hold {
 impl Default for OrganiseRoom {
     fn default() -> Self {
         let state = State {
-            n_asking: 0,
             active_at: Instant::now(),
             held: None,
             is_tended: false,
@@ -98,6 +100,7 @@ impl Default for OrganiseRoom {
         };
         Self {
             bell: Bell::default(),
+            n_asking: AtomicUsize::new(0),
             state: Mutex::new(state),
             changed: Condvar::new(),
             at_work: Mutex::new(()),
@@ -112,29 +115,27 @@ impl OrganiseRoom {
 
     /// Begins to ask.
     pub(super) fn ask(&self) {
-        let mut state = self.state();
-        state.n_asking += 1;
-        state.active_at = Instant::now();
+        self.n_asking.fetch_add(1, Ordering::SeqCst);
+        self.state().active_at = Instant::now();
     }
 
     /// Ends asking.
     pub(super) fn answered(&self) {
         let mut state = self.state();
-        state.n_asking = state.n_asking.saturating_sub(1);
         state.active_at = Instant::now();
-        if state.n_asking == 0 {
+        if self.n_asking.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.changed.notify_all();
         }
     }
 
     pub(super) fn is_asked(&self) -> bool {
-        0 < self.state().n_asking
+        0 < self.n_asking.load(Ordering::SeqCst)
     }
 
     /// Waits until nobody asks anything; false when they ask without end.
-    pub(super) fn make_way(&self) -> bool {
-        let is_taken = |state: &mut State| 0 < state.n_asking;
-        let waited = self.changed.wait_timeout_while(self.state(), MAKING_WAY_MAX, is_taken);
+    pub(super) fn make_way(&self, patience: Duration) -> bool {
+        let is_taken = |_: &mut State| self.is_asked();
+        let waited = self.changed.wait_timeout_while(self.state(), patience, is_taken);
         let (_state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
         !waited.timed_out()
     }

@@ -7,7 +7,7 @@ mod extract;
 mod phrases;
 mod sentences;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::{
     Inserted, Link, LinkKind, Memory, MemoryId, MemoryNumber, NewMemory, Role, Summary,
@@ -178,7 +178,11 @@ fn make(engine: &MemoryEngine, summary: Summary) -> Result<Made> {
         if summary.kind == SummaryKind::Topic {
             made.phrases = phrases_of(&extract.centre, group.iter().map(|(_, memory)| memory));
         }
-        made.extract = Some(extract).filter(|extract| !extract.text.is_empty());
+        if summary.kind == SummaryKind::Topic && is_refrain(&group) {
+            made.phrases.truncate(1);
+        } else {
+            made.extract = Some(extract).filter(|extract| !extract.text.is_empty());
+        }
         made.group = group;
     }
     Ok(made)
@@ -199,6 +203,13 @@ fn members(engine: &MemoryEngine, summary: &Summary) -> Result<Vec<MemoryNumber>
         members.retain(|number| index.catalogue().ended_at_ms(*number).is_none());
     })?;
     Ok(members)
+}
+
+/// Tells whether a topic is a few phrases said again and again ("show me the diff"): it has a name,
+/// but there is nothing to tell of it.
+fn is_refrain(group: &[(MemoryNumber, Memory)]) -> bool {
+    let texts: BTreeSet<[u8; 32]> = group.iter().map(|(_, memory)| memory.content_hash).collect();
+    texts.len() < topics::MEMBERS_MIN
 }
 
 /// What this program wrote, what a sub-agent said and what was flagged is not quoted.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use iai_store::{KeySource, StorePaths};
+use iai_store::{KeySource, MemoryId, StorePaths};
 use jiff::SignedDuration;
 
 use super::*;
@@ -112,8 +112,10 @@ fn idle_work_is_held_back_and_what_is_wanted_is_not() {
 const READING: &[&str] =
     &["attributes", "formality", "disputes", "remarks", "nearness", "facts", "entity_links"];
 
+/// Nobody is waited for: who asks in these tests asks without end.
 fn shift(engine: &MemoryEngine) -> Shift<'_> {
-    Shift::new(Timestamp::UNIX_EPOCH, Occasion::Demand, &engine.organise)
+    let shift = Shift::new(Timestamp::UNIX_EPOCH, Occasion::Demand, &engine.organise);
+    Shift { patience: Duration::ZERO, ..shift }
 }
 
 fn up_to(engine: &MemoryEngine, step: &dyn Step) -> u32 {
@@ -147,19 +149,72 @@ fn between_two_looks_a_step_reads_one_memory() {
 
 /// Whoever is asked without end does one piece of work at a time, but does it.
 #[test]
-fn a_step_that_is_overdue_comes_forward_by_one_memory() {
+fn a_step_that_is_asked_without_end_comes_forward_by_one_memory() {
     let trial = Trial::new();
     trial.tell(&["The billing service listens on port 8080."; 40]);
     let _asking = trial.engine.asking();
     for n in 1..=3 {
-        let shift = shift(&trial.engine);
-        shift.is_overdue.set(true);
-        let done = Attributes.advance(&trial.engine, &shift).unwrap();
+        let done = Attributes.advance(&trial.engine, &shift(&trial.engine)).unwrap();
         assert!(matches!(done, Advance::Did(_)), "{done:?}");
         assert_eq!(up_to(&trial.engine, &Attributes), n);
     }
-    let done = Attributes.advance(&trial.engine, &shift(&trial.engine)).unwrap();
-    assert_eq!(done, Advance::MadeWay);
+}
+
+/// Who asks in the middle of a batch waits for the memory under way; the batch waits for them, is
+/// not cut, and needs one commit however often it was interrupted.
+#[test]
+fn a_question_in_the_middle_of_a_batch_is_waited_for() {
+    let trial = Trial::new();
+    let ids = trial.tell(&["The billing service listens on port 8080."; 8]);
+    let engine = &trial.engine;
+    let shift = Shift::new(Timestamp::UNIX_EPOCH, Occasion::Demand, &engine.organise);
+    let mut seen: Vec<(MemoryId, bool)> = Vec::new();
+    std::thread::scope(|scope| {
+        let seen = &mut seen;
+        let done = shift.one_by_one(&ids, |id| {
+            seen.push((*id, engine.organise.is_asked()));
+            let asking = engine.asking();
+            // Answered by another thread, whenever that comes to it: the next piece waits.
+            scope.spawn(move || drop(asking));
+            Ok(())
+        });
+        assert_eq!(done.unwrap(), ids);
+    });
+    assert!(seen.iter().all(|(_, is_asked)| !is_asked), "{seen:?}");
+}
+
+/// A request waits for at most what lies between two looks: no step may write more than a few
+/// milliseconds' worth of rows there.
+#[test]
+fn between_two_looks_a_step_writes_few_rows() {
+    const ROWS_MAX: u64 = 4000;
+    let trial = Trial::new();
+    let texts: Vec<String> = (0..600)
+        .map(|n| {
+            format!(
+                "Always run `make check{}` before service{} listens on port {n}.",
+                n % 9,
+                n % 90
+            )
+        })
+        .collect();
+    trial.tell(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let engine = &trial.engine;
+    for step in STEPS {
+        let (rows, most) = (Cell::new(n_rows_changed(engine)), Cell::new(0));
+        let look = || {
+            let now = n_rows_changed(engine);
+            most.set(most.get().max(now - rows.replace(now)));
+        };
+        let shift = Shift { at_look: Some(&look), ..shift(engine) };
+        while step.advance(engine, &shift).unwrap() != Advance::Nothing {}
+        look();
+        assert!(most.get() <= ROWS_MAX, "{}: {}", step.name(), most.get());
+    }
+}
+
+fn n_rows_changed(engine: &MemoryEngine) -> u64 {
+    engine.with_writer(|store| Ok(store.n_rows_changed())).unwrap()
 }
 
 #[test]

@@ -265,6 +265,14 @@ fn named(reader: &Reader, ask: &ConversationAsk) -> Result<(u32, String)> {
     found.ok_or_else(|| MemoryError::bad("session", why()))
 }
 
+impl MemoryEngine {
+    /// Counts the sessions that the timeline shows.
+    pub(crate) fn n_sessions(&self) -> Result<u64> {
+        self.load_index()?;
+        self.with_index(|index| spoken_sessions(index.catalogue()).len() as u64)
+    }
+}
+
 /// Looks at the two ends of each session; what consolidation adds is nobody's turn.
 fn spoken_sessions(catalogue: &Catalogue) -> Vec<Ends> {
     let spoken_at = |number: MemoryNumber| {

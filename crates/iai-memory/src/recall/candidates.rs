@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use iai_store::{
-    Catalogue, CatalogueEntry, DenseHit, LexicalQuery, Limits, MemoryNumber, Question, Reader,
-    Role, Scope, Tier, contains_phrase,
+    Catalogue, CatalogueEntry, DenseFound, DenseHit, LexicalHit, LexicalQuery, Limits,
+    MemoryNumber, Question, Reader, Role, Scope, Tier, contains_phrase,
 };
 use jiff::Timestamp;
 
@@ -14,6 +14,7 @@ use super::RecallAsk;
 use super::corrections::Corrections;
 use super::cue::{Cue, CueMode};
 use super::rank;
+use super::when;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::meaning::Meaning;
@@ -28,6 +29,8 @@ const WORDS_ASKED_MAX: usize = 48;
 const SCENE_REACH: usize = 8;
 /// Sign codes estimated again, and vectors compared exactly.
 const LIMITS: Limits = Limits { n_scan: 640, n_estimate: LANE_MAX };
+/// With fewer memories a lane has answered before a thread has begun.
+const MEMORIES_WORTH_A_THREAD: usize = 5_000;
 /// Quoted words may stand together in any of these.
 const PHRASE_CANDIDATES_MAX: usize = 200;
 
@@ -109,7 +112,10 @@ pub(crate) fn find(
             let catalogue = index.catalogue();
             let here = ask.asked_from.as_deref().and_then(|name| catalogue.project_number(name));
             let question = index.ask(&query);
-            let lanes = Lanes { question, catalogue, meaning, scope: &scope, here, is_wording };
+            // By words alone, doubt is about those that tell something.
+            let telling = meaning.is_none().then(|| index.ask(&only_telling(&query)));
+            let lanes =
+                Lanes { question, telling, catalogue, meaning, scope: &scope, here, is_wording };
             let (mut evidence, scale) = lanes.gather(phrased)?;
             let corrections = Corrections::look_up(reader, cue, &evidence, asked_at)?;
             lanes.add_heirs(corrections.heirs(), &mut evidence)?;
@@ -167,9 +173,22 @@ fn telling_words(engine: &MemoryEngine, cue: &Cue) -> Result<LexicalQuery> {
     Ok(LexicalQuery { words, phrases: Vec::new() })
 }
 
+/// Leaves the words that say what a cue is about, where it has any.
+fn only_telling(query: &LexicalQuery) -> LexicalQuery {
+    let is_telling = |word: &&String| {
+        let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+        when::is_telling(&bare.to_lowercase())
+    };
+    let telling: Vec<String> = query.words.iter().filter(is_telling).cloned().collect();
+    let words = if telling.is_empty() { query.words.clone() } else { telling };
+    LexicalQuery { words, phrases: Vec::new() }
+}
+
 /// Both lanes at one moment, and what they are asked.
 struct Lanes<'a> {
     question: Question<'a>,
+    /// The words of the question that tell something, where there is no meaning.
+    telling: Option<Question<'a>>,
     catalogue: &'a Catalogue,
     /// `None` where there is no model, or quoted words make it needless.
     meaning: Option<&'a Meaning<'a>>,
@@ -194,10 +213,9 @@ impl Lanes<'_> {
         };
         let (mut numbers, mut near) = (phrased.clone(), Vec::new());
         if !self.is_wording {
-            let hits = self.question.search(self.scope, LANE_MAX);
+            let (hits, found) = self.best_of_each()?;
             numbers.extend(hits.iter().map(|hit| hit.number));
-            if let Some(meaning) = self.meaning {
-                let found = meaning.nearest(self.scope.admits(self.catalogue), LIMITS)?;
+            if let Some((meaning, found)) = self.meaning.zip(found) {
                 numbers.extend(found.hits.iter().map(|hit| hit.number));
                 near = found.hits;
                 let deviation = without_noise_of_signs(found.deviation, meaning.n_dimensions());
@@ -215,6 +233,26 @@ impl Lanes<'_> {
         self.add_cosines(&near, &mut evidence)?;
         keep_promising(&mut evidence, &scale);
         Ok((evidence, scale))
+    }
+
+    /// Asks each lane for its best, both at once where that is worth a thread.
+    fn best_of_each(&self) -> Result<(Vec<LexicalHit>, Option<DenseFound>)> {
+        let (question, scope) = (&self.question, self.scope);
+        let Some(meaning) = self.meaning else {
+            return Ok((question.search(scope, LANE_MAX), None));
+        };
+        let nearest = || meaning.nearest(scope.admits(self.catalogue), LIMITS);
+        if self.catalogue.len() < MEMORIES_WORTH_A_THREAD {
+            return Ok((question.search(scope, LANE_MAX), Some(nearest()?)));
+        }
+        std::thread::scope(|threads| {
+            let words = threads.spawn(|| question.search(scope, LANE_MAX));
+            let found = nearest();
+            match words.join() {
+                Ok(hits) => Ok((hits, Some(found?))),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
     }
 
     /// Adds what took the place of something found, however little of the cue it has itself.
@@ -279,7 +317,7 @@ impl Lanes<'_> {
     fn add_scenes(&self, evidence: &mut BTreeMap<MemoryNumber, Evidence>) {
         let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
         let scenes = self.question.scene_scores(self.scope, &numbers, SCENE_REACH);
-        let coverage = self.question.coverage(&numbers);
+        let coverage = self.telling.as_ref().unwrap_or(&self.question).coverage(&numbers);
         for (evidence, (scene, coverage)) in evidence.values_mut().zip(scenes.iter().zip(coverage))
         {
             evidence.scene = *scene;

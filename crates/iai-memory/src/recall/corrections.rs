@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::relate::CHAIN_MAX;
 
 /// What an outdated memory keeps of its score.
-const STALE_FACTOR: f64 = 0.5;
+pub(super) const STALE_FACTOR: f64 = 0.5;
 /// What ends the reason of an outdated memory.
 const STALE_SUFFIX: &str = " · stale";
 /// What took the place of another stands this much above it.
@@ -56,13 +56,13 @@ const HISTORY_WORDS: &[&str] = &[
 const HISTORY_MARKS: &[&str] = &["以前", "之前"];
 
 /// Which of the candidates are outdated, and what took their place by the time of asking.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(crate) struct Corrections {
     /// Outdated → what was said instead, step by step.
-    successor: BTreeMap<MemoryNumber, MemoryNumber>,
+    pub(super) successor: BTreeMap<MemoryNumber, MemoryNumber>,
     /// What was said first, and what disputes it; only where somebody asks how it was.
     disputes: Vec<(MemoryNumber, MemoryNumber)>,
-    asks_for_history: bool,
+    pub(super) asks_for_history: bool,
 }
 
 impl Corrections {
@@ -110,7 +110,7 @@ impl Corrections {
 
     /// Returns what comes after a memory in its chain, the next first. A circle ends where it
     /// would begin again.
-    fn chain(&self, from: MemoryNumber) -> Vec<MemoryNumber> {
+    pub(super) fn chain(&self, from: MemoryNumber) -> Vec<MemoryNumber> {
         let mut seen = BTreeSet::from([from]);
         let mut chain = Vec::new();
         let mut number = from;
@@ -205,6 +205,7 @@ pub(crate) fn order(
     ranked: &mut Vec<Ranked>,
     now: Timestamp,
 ) -> Result<Beside> {
+    let corrections = &corrections.with_copies(reader, ranked)?;
     bring_current(reader, corrections, ranked)?;
     let top: Vec<MemoryNumber> = ranked.iter().take(HITS_LOOKED_AT).map(|hit| hit.number).collect();
     let disputes = reader.disputes_of(&top)?;

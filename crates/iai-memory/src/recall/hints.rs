@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use iai_store::MemoryId;
 use jiff::Timestamp;
 
+use super::Hint;
 use super::candidates::Found;
+use super::doubt::is_doubtful;
 use super::knobs::{Breadth, Line, Manner, Tone};
 use super::rank::Ranked;
-use super::{Hint, rank};
 use crate::brief::age;
 
 /// More would drown the hits.
@@ -64,7 +65,7 @@ pub(crate) fn about(
         let fact = "nothing has that exact wording; these share its words";
         hints.push(hint("no_exact_match", tone, Line { fact, step: None }));
     }
-    if rank::is_doubtful(found) {
+    if is_doubtful(found) {
         let fact = "nothing fits the cue well; it may never have been said";
         let step = Some("ask with other words");
         hints.push(hint("low_confidence", tone, Line { fact, step }));

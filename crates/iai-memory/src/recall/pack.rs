@@ -104,11 +104,15 @@ pub(crate) fn pack(
         if answer.hits.len() == n_hits_max {
             break;
         }
-        let hit = whole_hit(&ranked.memory, ranked.score, ranked.reason, cue.asked_at);
-        let hit = shown_as(hit, cue, room.showing);
         let n_taken = answer.hits.len() + n_passed_over;
         let (share, may_be_cut) =
             room.share(left, n_hits_max.saturating_sub(n_taken), answer.hits.is_empty());
+        if !may_be_cut && share < room.showing.least_of(&ranked.memory.text) {
+            n_passed_over += 1;
+            continue;
+        }
+        let hit = whole_hit(&ranked.memory, ranked.score, ranked.reason, cue.asked_at);
+        let hit = shown_as(hit, cue, room.showing);
         let n_chars = cost(&hit);
         // A share too small for anything takes from those behind it.
         let share =
@@ -171,6 +175,19 @@ fn keep_hints_about_hits(answer: &mut RecallAnswer) {
     answer.hints.retain(|hint| {
         hint.source_ids.is_empty() || hint.source_ids.iter().any(|id| shown.contains(id))
     });
+}
+
+impl Showing {
+    /// What a hit with this text costs at the least: its words stand twice in what is sent. Most of
+    /// what is found has no room, and need not be made ready to find that out.
+    fn least_of(self, text: &str) -> usize {
+        let n_all = text.chars().count();
+        let n_shown = match self {
+            Self::Whole => n_all,
+            Self::Excerpt(n_chars) | Self::Gist(n_chars) => n_all.min(n_chars),
+        };
+        2 * n_shown + LINE_CHARS
+    }
 }
 
 /// Shows as much of a text as the user likes to read.

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use super::candidates::{Evidence, Found, Scale};
 use super::cue::{Cue, CueMode};
+use super::echo::asks_the_same;
 use crate::error::Result;
 
 /// What a memory gains for each deviation that its cosine is above the mean of all.
@@ -23,7 +24,7 @@ const POOR_MATCH: f32 = 0.5;
 /// share of that.
 const PHRASE_WEIGHT: f64 = 2.0;
 /// What the words of the scene count beside the words of the memory itself.
-const SCENE_WEIGHT: f64 = 0.5;
+pub(super) const SCENE_WEIGHT: f64 = 0.5;
 /// What a memory said at this moment gains: it is what is being worked on …
 const FRESH_WEIGHT: f64 = 0.15;
 /// … for some hours; in so many days the gain falls to a third.
@@ -56,17 +57,11 @@ const LATER_COST: f64 = 0.3;
 /// A summary repeats what was said, and has more of the cue's words than any of those who said it:
 /// it is told after all of them. No memory can gain as much as this.
 const SUMMARY_COST: f64 = 4.0;
+/// How often the best are looked at for questions that only ask what the cue asks, each time after
+/// the last ones found made way for others.
+const ECHO_ROUNDS: usize = 3;
 /// Clocks differ by so much without anybody being to blame.
 const CLOCK_SKEW_DAYS: f64 = 10.0 / 1440.0;
-
-/// Without a model, a memory with less than this of what the cue's words tell may not be meant.
-const DOUBTFUL_COVERAGE: f32 = 0.28;
-/// With one, words count so much beside the cosine …
-const DOUBT_WORDS_WEIGHT: f64 = 0.5;
-/// … and the best match has to reach this …
-const DOUBT_BAR: f64 = -0.02;
-/// … and more the more memories there are: of many, one is always near by chance.
-const DOUBT_BAR_PER_E_FOLD: f64 = 0.05;
 
 /// A memory with its score and the arithmetic behind it.
 #[derive(Debug, Clone)]
@@ -94,40 +89,52 @@ pub(crate) fn rank(
     found.corrections.settle(&mut scored);
     add_support(&mut scored);
     let mut order = spread_over_sessions(scored);
-    order.truncate(n_max);
-    let numbers: Vec<MemoryNumber> = order.iter().map(|scored| scored.number).collect();
-    let mut memories: BTreeMap<MemoryNumber, Memory> =
-        reader.numbered(&numbers)?.into_iter().collect();
-    let ranked = order.into_iter().filter_map(|scored| {
+    let mut memories = BTreeMap::new();
+    for _ in 0..ECHO_ROUNDS {
+        let read = read_best(reader, &order, n_max, &memories)?;
+        let n_echoes = discount_echoes(cue, &read, &mut order);
+        memories.extend(read);
+        if n_echoes == 0 {
+            break;
+        }
+        order = spread_over_sessions(order);
+    }
+    memories.extend(read_best(reader, &order, n_max, &memories)?);
+    let ranked = order.into_iter().take(n_max).filter_map(|scored| {
         let memory = memories.remove(&scored.number)?;
-        Some(Ranked { number: scored.number, memory, score: scored.score, reason: scored.reason })
+        Some(scored.tell(memory))
     });
     Ok(ranked.collect())
 }
 
-/// Tells whether nothing found is likely to be what was asked for.
-pub(crate) fn is_doubtful(found: &Found) -> bool {
-    let scale = &found.scale;
-    !found.is_wording
-        && !found.evidence.values().any(|own| match sureness(own, scale) {
-            Some(sureness) => doubt_bar(scale.n_memories) <= sureness,
-            None => DOUBTFUL_COVERAGE <= own.coverage,
-        })
+/// Reads those of the best that were not read yet.
+fn read_best(
+    reader: &Reader,
+    order: &[Scored],
+    n_max: usize,
+    known: &BTreeMap<MemoryNumber, Memory>,
+) -> Result<Vec<(MemoryNumber, Memory)>> {
+    let best = order.iter().take(n_max).map(|scored| scored.number);
+    let unread: Vec<MemoryNumber> = best.filter(|number| !known.contains_key(number)).collect();
+    if unread.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(reader.numbered(&unread)?)
 }
 
-/// How well a memory fits the cue, whatever else was found: the share of the way from the mean
-/// cosine to the same text, and the share of all that the cue's words tell.
-fn sureness(evidence: &Evidence, scale: &Scale) -> Option<f64> {
-    let (mean, _) = scale.cosines?;
-    let meaning = (evidence.cosine? - mean) / (1.0 - mean).max(f32::EPSILON);
-    let words = f64::from(evidence.bm25) + SCENE_WEIGHT * f64::from(evidence.scene);
-    let information = f64::from(scale.information.max(f32::MIN_POSITIVE));
-    Some(f64::from(meaning) + DOUBT_WORDS_WEIGHT * words / information)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "the logarithm of a count needs few digits")]
-fn doubt_bar(n_memories: usize) -> f64 {
-    DOUBT_BAR + DOUBT_BAR_PER_E_FOLD * (n_memories.max(1) as f64).ln()
+/// Takes from questions that only ask what the cue asks what they gained by that; returns how many
+/// there were.
+fn discount_echoes(cue: &Cue, read: &[(MemoryNumber, Memory)], scored: &mut [Scored]) -> usize {
+    let mut n_echoes = 0;
+    for (number, _) in read.iter().filter(|(_, memory)| asks_the_same(cue, &memory.text)) {
+        if let Some(own) = scored.iter_mut().find(|own| own.number == *number) {
+            let cost = own.of_cue.max(0.0);
+            own.score -= cost;
+            own.reason.push_str(&format!(" − asks the same {cost:.3}"));
+            n_echoes += 1;
+        }
+    }
+    n_echoes
 }
 
 /// What speaks for a memory by itself: its meaning and its words.
@@ -144,7 +151,21 @@ pub(crate) struct Scored {
     pub(crate) timeliness: f64,
     /// What the other turns of its session will add to the score.
     pub(crate) support: f64,
+    /// What of the score is for words, scene and meaning.
+    of_cue: f64,
+    /// What earlier hits of its session cost it.
+    repeat_cost: f64,
     pub(crate) reason: String,
+}
+
+impl Scored {
+    fn tell(self, memory: Memory) -> Ranked {
+        let Self { number, score, repeat_cost, mut reason, .. } = self;
+        if 0.0 < repeat_cost {
+            reason.push_str(&format!(" − session again {repeat_cost:.2}"));
+        }
+        Ranked { number, memory, score: score - repeat_cost, reason }
+    }
 }
 
 /// The times that memories are seen from.
@@ -190,10 +211,12 @@ fn score(
     let words = measured(evidence.bm25, scale);
     let scene = SCENE_WEIGHT * measured(evidence.scene, scale);
     let mut score = words + scene;
+    let mut of_cue = words + scene;
     let mut reason = format!("words {words:.3} (bm25 {:.2}) + scene {scene:.3}", evidence.bm25);
     if let (Some(cosine), Some(deviations)) = (evidence.cosine, deviations(evidence, scale)) {
         let meaning = MEANING_WEIGHT * deviations;
         score += meaning;
+        of_cue += meaning;
         reason = format!("meaning {meaning:.3} (cosine {cosine:.2}) + {reason}");
     }
     if evidence.has_phrase {
@@ -225,7 +248,16 @@ fn score(
         score -= SUMMARY_COST;
         reason.push_str(&format!(" − summary {SUMMARY_COST:.2}"));
     }
-    Scored { number, session: evidence.session, score, timeliness, support: 0.0, reason }
+    Scored {
+        number,
+        session: evidence.session,
+        score,
+        timeliness,
+        support: 0.0,
+        of_cue,
+        repeat_cost: 0.0,
+        reason,
+    }
 }
 
 /// Notes what the other turns of its session say for a memory; all turns of a session gain the
@@ -292,11 +324,7 @@ fn spread_over_sessions(mut scored: Vec<Scored>) -> Vec<Scored> {
             }
         }
         let mut taken = scored.remove(best.0);
-        let cost = cost(&taken);
-        if 0.0 < cost {
-            taken.score = best.1;
-            taken.reason.push_str(&format!(" − session again {cost:.2}"));
-        }
+        taken.repeat_cost = cost(&taken);
         *n_taken.entry(taken.session).or_default() += 1;
         spread.push(taken);
     }
@@ -401,29 +429,5 @@ mod tests {
         }
         assert!(scores[0].reason.contains("+ session "), "{}", scores[0].reason);
         assert!((scores[4].score - before[4]).abs() < 1e-9, "alone in its session");
-    }
-
-    #[test]
-    fn doubt_needs_words_and_meaning_to_fail() {
-        let scale = Some((0.1, 0.1));
-        let own = |bm25: f32, cosine: f32| Evidence { bm25, cosine: Some(cosine), ..said(0) };
-        // The bar of a thousand memories stands at 0.325.
-        for (bm25, cosine, expect) in
-            [(0.0, 0.3, true), (0.0, 0.6, false), (0.4, 0.3, true), (3.0, 0.3, false)]
-        {
-            let found = found(vec![own(0.0, 0.1), own(bm25, cosine)], scale);
-            assert_eq!(is_doubtful(&found), expect, "{bm25} {cosine}");
-        }
-        let wording = Found { is_wording: true, ..found(vec![said(0)], None) };
-        assert!(!is_doubtful(&wording), "what was quoted was found");
-        let few = Evidence { coverage: 0.2, ..said(0) };
-        let much = Evidence { coverage: 0.4, ..said(0) };
-        assert!(is_doubtful(&found(vec![few.clone()], None)));
-        assert!(!is_doubtful(&found(vec![few, much], None)));
-    }
-
-    #[test]
-    fn the_bar_rises_with_the_memories() {
-        assert!(doubt_bar(0) < doubt_bar(1000) && doubt_bar(1000) < doubt_bar(1_000_000));
     }
 }

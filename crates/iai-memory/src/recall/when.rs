@@ -100,9 +100,23 @@ pub(crate) enum Side {
     After,
 }
 
-/// Returns the words behind "before" or "after", where a cue sets itself beside something that
-/// happened: "before the release".
-pub(crate) fn anchor_in(text: &str) -> Option<(Side, String)> {
+/// Tells whether a word says what a cue is about, rather than that it asks.
+pub(crate) fn is_telling(word: &str) -> bool {
+    !words::is_small(word) && !words::is_asking(word)
+}
+
+/// What a cue sets itself beside: "what broke before the release".
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Anchor {
+    pub(crate) side: Side,
+    /// What happened: the words behind "before" or "after".
+    pub(crate) event: Vec<String>,
+    /// What is asked about it: all other words that tell something.
+    pub(crate) rest: Vec<String>,
+}
+
+/// Returns what a cue sets itself beside, where it does.
+pub(crate) fn anchor_in(text: &str) -> Option<Anchor> {
     let words = cut(text);
     let (at, side) = words.iter().enumerate().find_map(|(at, word)| {
         let side = match word.lower.as_str() {
@@ -113,14 +127,18 @@ pub(crate) fn anchor_in(text: &str) -> Option<(Side, String)> {
         };
         Some((at, side))
     })?;
-    let is_small = |word: &&Word| words::is_small(&word.lower);
-    let phrase: Vec<&str> = (words.iter().skip(at + 1))
-        .take_while(|word| !word.ends_clause_before)
-        .filter(|word| !is_small(word))
-        .take(ANCHOR_WORDS_MAX)
-        .map(|word| word.lower.as_str())
-        .collect();
-    (!phrase.is_empty()).then(|| (side, phrase.join(" ")))
+    let telling = |words: &[Word]| -> Vec<String> {
+        let telling = words.iter().filter(|word| !words::is_small(&word.lower));
+        telling.map(|word| word.lower.clone()).collect()
+    };
+    let (before, behind) = (words.get(..at)?, words.get(at + 1..)?);
+    let n_clause = behind.iter().take_while(|word| !word.ends_clause_before).count();
+    let (clause, after) = behind.split_at_checked(n_clause)?;
+    let mut event = telling(clause);
+    let beyond = event.split_off(event.len().min(ANCHOR_WORDS_MAX));
+    let mut rest = [telling(before), beyond, telling(after)].concat();
+    rest.retain(|word| !words::is_asking(word));
+    (!event.is_empty()).then_some(Anchor { side, event, rest })
 }
 
 /// The words that name what happened; more of them say something else.

@@ -62,7 +62,8 @@ impl Step for Disputes {
         }
         let mut found = Vec::new();
         let seen = shift.one_by_one(&memories, |(number, memory)| {
-            found.extend(engine.disputes_about(*number, memory)?);
+            let opposed = engine.opposed_to(Some(*number), memory)?;
+            found.extend(opposed.into_iter().map(|one| one.to(*number)));
             Ok(())
         })?;
         let Some((last, _)) = seen.last() else { return Ok(Advance::MadeWay) };
@@ -90,28 +91,34 @@ impl MemoryEngine {
             })
         })?;
         let Some((number, memory)) = found else { return Ok(()) };
-        let disputes = self.disputes_about(number, &memory)?;
-        if disputes.is_empty() {
+        let opposed = self.opposed_to(Some(number), &memory)?;
+        if opposed.is_empty() {
             return Ok(());
         }
-        self.write(|writing| keep(writing, &disputes, now)).map(drop)
+        self.write(|writing| keep_opposed(writing, number, &opposed, now))
     }
 
-    /// Returns where a memory states otherwise what another one states.
-    fn disputes_about(&self, number: MemoryNumber, memory: &Memory) -> Result<Vec<NewDispute>> {
-        let mut disputes = Vec::new();
+    /// Returns which memories state otherwise what a memory states. One that has no number yet is
+    /// newer than all that have.
+    pub(crate) fn opposed_to(
+        &self,
+        number: Option<MemoryNumber>,
+        memory: &Memory,
+    ) -> Result<Vec<Opposed>> {
+        let mut opposed = Vec::new();
         if memory.role == Role::System || memory.valid_to.is_some() {
-            return Ok(disputes);
+            return Ok(opposed);
         }
+        let said = (memory.turn_at, number.unwrap_or(MemoryNumber::new(u32::MAX)));
         for statement in statements_of(memory).iter().filter(|own| may_differ(own)) {
-            let candidates = self.candidates(number, memory, statement)?;
+            let candidates = self.candidates(said.1, memory, statement)?;
             if candidates.is_empty() {
                 continue;
             }
             let others = self.read(|reader| comparable(reader, memory, &candidates))?;
-            disputes.extend(against(number, memory, statement, &others));
+            opposed.extend(against(said, statement, &others));
         }
-        Ok(disputes)
+        Ok(opposed)
     }
 
     fn candidates(
@@ -154,10 +161,13 @@ fn may_differ(statement: &Statement) -> bool {
     statement.tokens.len() <= SHORT_TOKENS_MAX || statement.tokens.iter().skip(1).any(names)
 }
 
+/// When something was said, among what was said at the same time.
+type Said = (Timestamp, MemoryNumber);
+
 /// Another memory, and what it states.
 struct Other {
     number: MemoryNumber,
-    said: (Timestamp, MemoryNumber),
+    said: Said,
     statements: Vec<Statement>,
 }
 
@@ -182,18 +192,12 @@ fn comparable(reader: &Reader, memory: &Memory, numbers: &[MemoryNumber]) -> Res
 
 /// Compares a statement with what was said before it, the latest first, and with the next that was
 /// said after it. Where the same was said, what lies beyond was dealt with then.
-fn against(
-    number: MemoryNumber,
-    memory: &Memory,
-    statement: &Statement,
-    others: &[Other],
-) -> Vec<NewDispute> {
-    let said = (memory.turn_at, number);
-    let mut disputes = Vec::new();
+fn against(said: Said, statement: &Statement, others: &[Other]) -> Vec<Opposed> {
+    let mut opposed = Vec::new();
     for other in others.iter().rev().filter(|other| other.said < said) {
         match nearest(other, |theirs| compare(theirs, statement)) {
-            Comparison::Differ(slot) if disputes.len() < DISPUTES_MAX_EACH => {
-                disputes.push(dispute(other.number, number, slot));
+            Comparison::Differ(slot) if opposed.len() < DISPUTES_MAX_EACH => {
+                opposed.push(Opposed { other: other.number, comes: Comes::Before, slot });
             }
             Comparison::Unrelated => {}
             Comparison::Same | Comparison::Differ(_) => break,
@@ -202,17 +206,52 @@ fn against(
     for other in others.iter().filter(|other| said < other.said) {
         match nearest(other, |theirs| compare(statement, theirs)) {
             Comparison::Unrelated => continue,
-            Comparison::Differ(slot) => disputes.push(dispute(number, other.number, slot)),
+            Comparison::Differ(slot) => {
+                opposed.push(Opposed { other: other.number, comes: Comes::After, slot });
+            }
             Comparison::Same => {}
         }
         break;
     }
-    disputes
+    opposed
 }
 
-fn dispute(earlier: MemoryNumber, later: MemoryNumber, slot: Slot) -> NewDispute {
-    let Slot { what, old_value, new_value } = slot;
-    NewDispute { earlier, later, what, old_value, new_value }
+/// A memory that states otherwise what the one looked at states.
+#[derive(Debug)]
+pub(crate) struct Opposed {
+    other: MemoryNumber,
+    comes: Comes,
+    slot: Slot,
+}
+
+/// Where the other one stands in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comes {
+    Before,
+    After,
+}
+
+impl Opposed {
+    /// Returns the dispute with the memory looked at, now that it has a number.
+    fn to(&self, own: MemoryNumber) -> NewDispute {
+        let (earlier, later) = match self.comes {
+            Comes::Before => (self.other, own),
+            Comes::After => (own, self.other),
+        };
+        let Slot { what, old_value, new_value } = self.slot.clone();
+        NewDispute { earlier, later, what, old_value, new_value }
+    }
+}
+
+/// Keeps what stands against a memory.
+pub(crate) fn keep_opposed(
+    writing: &Writing<'_>,
+    number: MemoryNumber,
+    opposed: &[Opposed],
+    now: Timestamp,
+) -> Result<()> {
+    let disputes: Vec<NewDispute> = opposed.iter().map(|one| one.to(number)).collect();
+    keep(writing, &disputes, now).map(drop)
 }
 
 /// Compares a statement with all of another memory: who says the same somewhere does not differ.

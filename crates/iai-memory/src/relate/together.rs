@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use iai_store::{Memory, MemoryId, NewMemory, Role};
+use iai_store::{Memory, MemoryId, NewMemory, Role, Writing};
 use jiff::Timestamp;
 
 use super::tokens::tokens_of;
@@ -72,35 +72,46 @@ impl MemoryEngine {
     pub(crate) fn note_used(&self, turns: &[NewMemory], now: Timestamp) -> Result<()> {
         let said = turns.iter().filter(|turn| turn.role != Role::System);
         for turn in said.take(TURNS_MAX) {
-            let last = self.together.recalled().by_session.get(&turn.session).cloned();
-            if let Some((_, ids)) = last {
-                self.link_used(turn, &ids, now)?;
+            let used = self.used_by(turn)?;
+            if !used.is_empty() {
+                self.write(|writing| link_used(writing, turn, &used, now))?;
             }
         }
         Ok(())
     }
 
-    fn link_used(&self, turn: &NewMemory, ids: &[MemoryId], now: Timestamp) -> Result<()> {
-        let own = turn.id();
-        let said = Said::of(&turn.text);
-        let mut used: Vec<MemoryId> = self.read(|reader| {
-            let memories = reader.memories(ids)?.into_iter();
-            Ok(memories.filter(|memory| said.cites(memory)).map(|memory| memory.id).collect())
-        })?;
-        used.retain(|id| *id != own);
-        if used.is_empty() {
-            return Ok(());
-        }
-        used.push(own);
-        self.write(|writing| {
-            for (place, one) in used.iter().enumerate() {
-                for other in used.iter().skip(place + 1) {
-                    writing.strengthen((*one, *other), &turn.session, USED_STEP, now)?;
-                }
-            }
-            Ok(())
+    /// Returns those memories a turn builds on, of what its session was told last.
+    pub(crate) fn used_by(&self, turn: &NewMemory) -> Result<Vec<MemoryId>> {
+        let last = self.together.recalled().by_session.get(&turn.session).cloned();
+        let Some((_, ids)) = last else { return Ok(Vec::new()) };
+        let (own, said) = (turn.id(), Said::of(&turn.text));
+        self.read(|reader| {
+            let memories = reader.memories(&ids)?.into_iter();
+            let used = memories.filter(|memory| memory.id != own && said.cites(memory));
+            Ok(used.map(|memory| memory.id).collect())
         })
     }
+}
+
+/// Links a turn with what it builds on, and that among itself. What is gone is passed over.
+pub(crate) fn link_used(
+    writing: &Writing<'_>,
+    turn: &NewMemory,
+    used: &[MemoryId],
+    now: Timestamp,
+) -> Result<()> {
+    let mut linked = Vec::new();
+    for id in used.iter().copied().chain([turn.id()]) {
+        if writing.read().number_of(id)?.is_some() {
+            linked.push(id);
+        }
+    }
+    for (place, one) in linked.iter().enumerate() {
+        for other in linked.iter().skip(place + 1) {
+            writing.strengthen((*one, *other), &turn.session, USED_STEP, now)?;
+        }
+    }
+    Ok(())
 }
 
 /// What somebody said, as far as it can cite.

@@ -95,7 +95,12 @@ fn puts_off(sentence: &str, role: Role) -> bool {
     let is_list = LABELS.split('|').any(|label| {
         lower.strip_prefix(label).is_some_and(|rest| rest.starts_with(':') && rest.len() > 3)
     });
-    is_list || role == Role::User && wording.has_any(PUT_OFF) && !wording.has_any(DONE)
+    let is_put_off = match role {
+        Role::User => wording.has_any(PUT_OFF) || wording.has_any(LEFT),
+        Role::Assistant => wording.has_any(LEFT),
+        Role::System => false,
+    };
+    is_list || is_put_off && !wording.has_any(DONE)
 }
 
 /// A line that begins with one of these and a colon names what remains.
@@ -116,6 +121,15 @@ const PUT_OFF: &str = "\
      il reste à|seguimos mañana|continuamos mañana|mañana seguimos|queda pendiente|\
      la próxima vez";
 
+/// Says that something is not finished, whoever says it.
+const LEFT: &str = "\
+     stays open|remains open|still open|left open|stays unfinished|still unfinished|left to do|\
+     remains to be done|still missing|section is missing|is not done yet|isn't done yet|\
+     leave … for later|leave … unfinished|still to write|still to be done|must look into|\
+     bleibt offen|ist noch offen|fehlt noch|noch nicht fertig|остаётся открыт*|остается открыт*|\
+     ещё не готов*|еще не готов*|reste ouvert|reste à faire|n'est pas encore fait|\
+     sigue pendiente|queda pendiente|falta por";
+
 const DONE: &str = "don't|do not|no need|nicht nötig|не нужно|pas besoin";
 
 /// How sentences begin that only tell something.
@@ -131,7 +145,9 @@ const WISHING: &str = "\
 
 const FAREWELLS: &str = "\
      thanks|thank you|thx|perfect|bye|good night|great work|well done|that's all|that is all|\
-     looks good|lgtm|never mind|nevermind|danke|tschüss|спасибо|пока|merci|au revoir|gracias|\
+     looks good|lgtm|stop here|that's it for|done for today|enough for today|call it a day|\
+     schluss für heute|на сегодня всё|на сегодня все|pour aujourd'hui|por hoy|\
+     never mind|nevermind|danke|tschüss|спасибо|пока|merci|au revoir|gracias|\
      adiós";
 
 /// How a question begins that leaves the user a choice.

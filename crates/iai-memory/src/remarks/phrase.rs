@@ -67,6 +67,14 @@ impl Wording {
         patterns.split('|').any(|pattern| self.begins(pattern).is_some())
     }
 
+    pub(crate) fn ends_any(&self, patterns: &str) -> bool {
+        let is_end = |pattern: &str| {
+            let start = self.words.len().checked_sub(pattern.split(' ').count());
+            start.is_some_and(|start| self.matches_at(start, pattern).is_some())
+        };
+        patterns.split('|').any(is_end)
+    }
+
     fn matches_at(&self, start: usize, pattern: &str) -> Option<usize> {
         let mut at = start;
         let mut is_gap = false;

@@ -25,6 +25,14 @@ pub(crate) fn is_preference(sentence: &str) -> bool {
     if wording.begins_any(WISHES) {
         return !wording.has_any(ONE_OFF);
     }
+    if wording.has_any(WISHED_BESIDE) || wording.begins_any(ROUTINES) && wording.has_any(EACH_TIME)
+    {
+        return !wording.has_any(ONE_OFF);
+    }
+    let beside = STANDING_BESIDE.split('|').find_map(|joined| Some(wording.find(joined)?.1));
+    if let Some(next) = beside {
+        return wording.word(next).is_some_and(is_order);
+    }
     if let Some(next) = STANDING.split('|').find_map(|opening| wording.begins(opening)) {
         return wording.word(next).is_some_and(is_order);
     }
@@ -50,7 +58,8 @@ pub(crate) fn is_decision(sentence: &str, speaker: Speaker) -> bool {
                 && !before.any(|word| is_one_of(word, UNREAL))
         })
     };
-    let is_the_users = wording.begins_any(USER_DECIDED) && !wording.has_any(POINTING);
+    let is_the_users = (wording.begins_any(USER_DECIDED) || wording.ends_any(FROM_NOW_ON))
+        && !wording.has_any(POINTING);
     DECIDED.split('|').any(is_told)
         || wording.begins_any(DECISION_OPENINGS)
         || is_resolved_to_act(&wording)
@@ -100,6 +109,8 @@ const REMEMBER: &str = "\
 /// Openings that say by themselves that something is wished for good.
 const WISHES: &str = "\
      i prefer|i always want|i never want|i want you to always|i want you to never|\
+     answer briefly|answer short|answer in short|keep answers|keep your answers|\
+     be brief|be concise|\
      i like it when|i don't like it when|i hate it when|my preference is|from now on|\
      going forward|don't ever|do not ever|remember that|our convention is|\
      the convention here is|the rule here is|as a rule|ich bevorzuge|mir ist lieber|ab jetzt|\
@@ -107,6 +118,26 @@ const WISHES: &str = "\
      я предпочитаю|мне больше нравится|впредь|с этого момента|отныне|запомни|je préfère|\
      à partir de maintenant|dorénavant|désormais|retiens que|prefiero|yo prefiero|\
      a partir de ahora|de ahora en adelante|recuerda que";
+
+/// Says the same in the second half of a sentence.
+const WISHED_BESIDE: &str = "\
+     and i never want|and i always want|but i never want|but i always want|und ich will nie|\
+     und ich will immer";
+
+/// Needs an order behind it there: "that is fine, but always add a test".
+const STANDING_BESIDE: &str = "but always|but please always|but please never|aber immer|\
+     aber bitte immer|aber bitte nie";
+
+/// What is done over and over …
+const ROUTINES: &str = "\
+     run|rerun|check|format|lint|update|regenerate|tag|bump|ask me|führe|prüfe|формат*|запускай|\
+     lance|ejecuta";
+
+/// … and when.
+const EACH_TIME: &str = "\
+     before each|before every|after each|after every|every time you|whenever you|vor jedem|\
+     nach jedem|перед каждым|после каждого|avant chaque|après chaque|antes de cada|\
+     después de cada";
 
 /// With these, a wish is about what lies on the table.
 const ONE_OFF: &str = "\
@@ -174,13 +205,22 @@ const DECISION_OPENINGS: &str = "\
 const USER_DECIDED: &str = "\
      let's use|let's go with|let us use|let us go with|let's stick with|let's switch to|\
      we'll use|we will use|i decided|i've decided|i have decided|i'm going with|i'll go with|\
-     we're moving to|we are moving to|lass uns … nehmen|lass uns … verwenden|lass uns … nutzen|\
+     we're moving to|we are moving to|we're dropping|we are dropping|we drop|we no longer use|\
+     we don't use … any more|we don't use … anymore|i changed my mind|\
+     i've changed my mind|lass uns … nehmen|lass uns … verwenden|lass uns … nutzen|\
      wir nehmen|ich habe mich … entschieden|будем использовать|давай использовать|\
      давайте использовать|переходим на|on va utiliser|nous allons utiliser|utilisons|\
      vamos a usar|vamos con|usaremos|going with|go with|nehmen wir|берём|usemos";
 
+/// How a sentence ends that says what holds now: "Postgres from here on."
+const FROM_NOW_ON: &str = "\
+     from here on|from now on|from today on|from today|as of today|ab jetzt|ab heute|ab sofort|\
+     с сегодняшнего дня|à partir d'aujourd'hui|a partir de hoy";
+
 /// What stands before a colon and a decision.
-const LABELS: &str = "decision|final decision|entscheidung|решение|décision|decisión";
+const LABELS: &str = "\
+     decision|final decision|change of plan|change of plans|new plan|planänderung|entscheidung|\
+     решение|décision|decisión";
 
 /// Without what was said before, nobody knows what "that one" is.
 const POINTING: &str = "\

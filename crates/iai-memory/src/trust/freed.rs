@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use super::beginnings::Beginnings;
+
 /// What a phrase is evidence of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Evidence {
@@ -26,7 +28,7 @@ const PHRASES_MAX: usize = 2;
 /// Tells whether the words free an assistant of its rules.
 pub(super) fn is_freed(words: &[&str]) -> bool {
     let mut seen: Vec<(Evidence, &[&str])> = Vec::new();
-    for (at, word) in words.iter().enumerate() {
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| FIRST_WORDS.may_hold(word)) {
         for (evidence, phrase) in BY_FIRST_WORD.get(word).into_iter().flatten() {
             let is_said = words.get(at..at + phrase.len()) == Some(phrase);
             if is_said && !seen.contains(&(*evidence, phrase)) {
@@ -42,6 +44,9 @@ pub(super) fn is_freed(words: &[&str]) -> bool {
     // Whoever writes about law or ethics uses such words; without a part or a model it is that.
     POINTS_MIN <= points && (0 < part + model)
 }
+
+static FIRST_WORDS: LazyLock<Beginnings> =
+    LazyLock::new(|| Beginnings::of(BY_FIRST_WORD.keys().copied()));
 
 type Phrases = Vec<(Evidence, Vec<&'static str>)>;
 

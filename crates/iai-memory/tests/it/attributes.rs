@@ -212,6 +212,23 @@ fn a_cue_that_names_what_happened_prefers_that_side_of_it() {
 }
 
 #[test]
+fn a_thing_that_what_names_it_answers_about_is_no_time() {
+    let home = Home::new();
+    let answer = "a message gets five attempts before the dead letter queue";
+    let turns = vec![
+        said(0, "a", Role::User, days_ago(90), "how many attempts does a message of ours get?"),
+        said(0, "b", Role::User, days_ago(60), answer),
+        said(0, "c", Role::User, days_ago(30), "two attempts are enough for a mail"),
+    ];
+    home.engine.store_batch(&batch("f", turns), now()).unwrap();
+    let told = home.recall("how many attempts before the dead letter queue");
+    assert_eq!(told.hits[0].literal_surface, answer);
+    assert!(told.hits.iter().all(|hit| !hit.reason.contains("date")), "{}", told.hits[0].reason);
+    let told = home.recall("what did we say of mails after the dead letter queue");
+    assert!(told.hits.iter().all(|hit| hit.reason.contains("date")), "{}", told.hits[0].reason);
+}
+
+#[test]
 fn plain_text_is_found_newest_first_and_in_part() {
     let home = lived();
     let find = |text: &str, project: Option<&str>| {

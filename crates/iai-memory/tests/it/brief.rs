@@ -109,11 +109,15 @@ first!”
 ## Decided
 - 2026-11-10 (5 days ago), user: “Let's use the bank reference as the key.”
 - 2026-11-03 (12 days ago), user: “We decided to keep amounts as integers of cents.”
+
+## Before that
+- 2026-11-10 (5 days ago), user: “The importer books some payments twice, why is that?”
+- 2026-11-03 (12 days ago), user: “Set up the payment importer for the bank files.”
 ";
     assert_eq!(brief.markdown, expect);
     assert_eq!(brief.wake_depth, "standard");
     assert!(brief.l0.contains("Ada") && brief.l1.contains("migrations"));
-    assert_eq!(brief.l2.len(), 3);
+    assert_eq!(brief.l2.len(), 4);
     assert!(brief.total_cached_tokens <= 1200);
 }
 

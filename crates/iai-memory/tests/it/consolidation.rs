@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use iai_memory::{
     CheckDepth, ConsolidateAnswer, FakeEmbedder, NewMemory, Pace, Patience, PatternsAsk,
-    QuestionsAsk, Role,
+    QuestionsAsk, Role, ShelfFilter,
 };
 use jiff::SignedDuration;
 
@@ -74,6 +74,17 @@ fn three_runs_with_no_new_data_make_nothing_new_after_the_first() {
 }
 
 #[test]
+fn what_was_made_is_counted_and_listed_apart_from_what_was_said() {
+    let home = home_with(sessions(12));
+    let all = |home: &Home| home.engine.list(&ShelfFilter::default(), 1000).unwrap();
+    let said: Vec<_> = all(&home).into_iter().map(|memory| memory.record_id).collect();
+    let n_made = consolidate(&home).summaries_created;
+    let overview = home.engine.overview().unwrap();
+    assert_eq!((overview.said(), overview.generated), (said.len() as u64, n_made));
+    assert!(all(&home).iter().map(|memory| memory.record_id).eq(said));
+}
+
+#[test]
 fn topics_follow_what_is_talked_about_and_keep_their_names() {
     for with_model in [false, true] {
         let home = home_with(sessions(12));
@@ -112,7 +123,7 @@ fn a_summary_is_whole_sentences_of_what_was_said_and_there_is_one() {
     more.drain(..12 * 6);
     home.engine.store_batch(&batch("g", more), now()).unwrap();
     consolidate(&home);
-    let all = home.engine.list(&iai_memory::ShelfFilter::default(), 1000).unwrap();
+    let all = home.engine.search(".", &ShelfFilter::default(), 1000).unwrap();
     let (summaries, said): (Vec<_>, Vec<_>) = all.iter().partition(|view| view.role == "system");
     let mut sessions: Vec<&str> = summaries.iter().map(|view| view.session_id.as_str()).collect();
     sessions.sort_unstable();

@@ -155,3 +155,27 @@ fn asked_as_of_a_day_before_the_correction_the_old_fact_holds() {
     assert_eq!(texts(&answer)[0], text);
     assert!(!answer.hits[0].reason.contains("stale"), "{}", answer.hits[0].reason);
 }
+
+#[test]
+fn the_same_sentence_elsewhere_is_corrected_with_it_unless_it_is_said_again_later() {
+    let text = "the mascot of the shop is a falcon";
+    let said = |session: &str, text: &str, days: i64| iai_memory::NewMemory {
+        session: session.to_owned(),
+        ..turn(0, text, days_ago(days))
+    };
+    let home = Home::new();
+    let turns = vec![said("a", text, 9), said("b", "The mascot of the shop is a falcon!", 2)];
+    home.engine.store_batch(&batch("f", turns), now()).unwrap();
+    let current = contradict(&home, text, "we have an otter since then");
+    let answer = home.recall("what is the mascot of the shop");
+    assert_eq!(answer.hits[0].record_id, current, "{:?}", texts(&answer));
+    let copy = &answer.hits[place(&answer, "The mascot of the shop is a falcon!")];
+    assert!(copy.reason.ends_with(" · stale") && copy.valid_to.is_some(), "{}", copy.reason);
+    let again = "the mascot of the shop is a falcon";
+    let later = batch("g", vec![said("c", again, -1)]);
+    home.engine.store_batch(&later, now()).unwrap();
+    let ask = iai_memory::RecallAsk::new("what is the mascot of the shop", 9000);
+    let answer = home.engine.recall(&ask, days_ago(-2)).unwrap();
+    let said_again = answer.hits.iter().find(|hit| hit.session_id == "c").unwrap();
+    assert_eq!(said_again.valid_to, None, "{}", said_again.reason);
+}

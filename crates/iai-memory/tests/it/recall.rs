@@ -61,6 +61,49 @@ fn of_two_equal_turns_the_fresher_comes_first() {
     assert_eq!(order, [new_at.as_str(), old_at.as_str()]);
 }
 
+/// Who asks again wants what was answered, not that it was asked; and not once for every time.
+#[test]
+fn the_answer_comes_before_the_same_question_asked_before() {
+    let cue = "what did we decide about the retry policy in the billing service?";
+    let said = |session: &str, days: i64, index: u64, text: &str| NewMemory {
+        session: session.to_owned(),
+        ..turn(index, text, days_ago(days))
+    };
+    let decision = "We decided that billing gives up after five attempts; no other policy.";
+    let home = Home::new();
+    let turns = vec![
+        said("a", 20, 0, "what is the retry policy in the billing service?"),
+        said("a", 20, 1, decision),
+        said("b", 9, 0, "What did we decide on the retry policy of the billing service?"),
+        said("c", 5, 0, "what did we decide about the retry policy in the billing service"),
+        said("d", 2, 0, "what was the retry policy in the billing service?"),
+        said("e", 2, 0, "the canteen has soup on Mondays"),
+    ];
+    home.engine.store_batch(&batch("f", turns), now()).unwrap();
+    let answer = home.recall(cue);
+    assert_eq!(texts(&answer)[1], decision, "only what is not marked as a question before it");
+    let one = home.recall_hits(cue, 2, 9000);
+    assert_eq!(texts(&one)[1], decision, "also where there is place for few");
+    let asked = home.recall("who asked about the retry policy in the billing service?");
+    assert!(texts(&asked)[1].ends_with('?'), "{:?}", texts(&asked));
+}
+
+/// Words that a young store does not know yet say nothing against what it knows.
+#[test]
+fn a_right_hit_of_a_young_store_is_not_doubted_and_a_stranger_is() {
+    let home = Home::with_turns(&[
+        "We use PostgreSQL for the ledger",
+        "The retry policy is four attempts with jitter",
+        "Lunch is at noon",
+    ]);
+    let doubts =
+        |cue: &str| home.recall(cue).hints.iter().any(|hint| hint.kind == "low_confidence");
+    assert!(!doubts("do you remember how often we retry when a payment fails?"));
+    assert!(!doubts("which database did we choose for the ledger?"));
+    assert!(doubts("what is the colour of the car that grandmother drove in the war?"));
+    assert!(doubts("the zorbl of quandrix"));
+}
+
 #[test]
 fn a_hit_tells_its_age() {
     let home = Home::new();

@@ -25,6 +25,18 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
+    /// Tells whether there is nothing to follow.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { added, places, places_gone, ended, reset_ends, removed, rewritten } = self;
+        added.is_empty()
+            && places.is_empty()
+            && places_gone.is_empty()
+            && ended.is_empty()
+            && reset_ends.is_empty()
+            && removed.is_empty()
+            && rewritten.is_empty()
+    }
+
     /// Takes the first memories of many away, with what they need; nothing when there are not more
     /// than `n_max`.
     pub(crate) fn split_added(&mut self, n_max: usize) -> Option<Self> {

@@ -50,7 +50,13 @@ impl SharedIndex {
 
     /// Brings the index up to everything that is committed.
     pub fn follow(&self) {
-        loop {
+        // Beside a reader's lock nobody is half-way through a part: nothing behind is nothing to
+        // do, and nobody who asks has to wait for that.
+        let nothing_to_do = || {
+            let _beside_readers = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            self.behind().is_empty()
+        };
+        while !nothing_to_do() {
             let mut state = self.writable();
             let Some(changes) = self.next_part() else { return };
             if let Some(index) = &mut *state {
@@ -67,7 +73,9 @@ impl SharedIndex {
     /// Notes what a transaction has committed, for [`Self::follow`]. The caller holds the store, so
     /// that notes come in the order of commits.
     pub(crate) fn note(&self, changes: Changes) {
-        self.behind().push_back(changes);
+        if !changes.is_empty() {
+            self.behind().push_back(changes);
+        }
     }
 
     /// Takes what comes next: all changes of a transaction, or as many as readers can wait for.

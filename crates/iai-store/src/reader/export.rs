@@ -118,12 +118,12 @@ fn chosen(memory: &str, session: &str, place: &str) -> String {
     )
 }
 
-fn memory_row(row: &Row<'_>) -> rusqlite::Result<ExportedMemory> {
+pub(super) fn memory_row(row: &Row<'_>) -> rusqlite::Result<ExportedMemory> {
     let (tags, provenance) = (row.get("tags")?, row.get("provenance")?);
     Ok(ExportedMemory { memory: memory_of(row)?, tags, provenance })
 }
 
-fn link_row(row: &Row<'_>) -> rusqlite::Result<ExportedDeed> {
+pub(super) fn link_row(row: &Row<'_>) -> rusqlite::Result<ExportedDeed> {
     Ok(ExportedDeed::Link {
         src: row.get(0)?,
         dst: row.get(1)?,
@@ -138,7 +138,7 @@ fn link_session_row(row: &Row<'_>) -> rusqlite::Result<ExportedDeed> {
     Ok(ExportedDeed::LinkSession { src: row.get(0)?, dst: row.get(1)?, session: row.get(2)? })
 }
 
-fn pin_row(row: &Row<'_>) -> rusqlite::Result<ExportedDeed> {
+pub(super) fn pin_row(row: &Row<'_>) -> rusqlite::Result<ExportedDeed> {
     let pinned_at = row.get::<_, Millis>(2)?.0;
     Ok(ExportedDeed::Pin { memory: row.get(0)?, reach: row.get(1)?, pinned_at })
 }

@@ -27,6 +27,10 @@ impl Clause {
             clause.and(condition, session.clone());
         }
         clause.equal("m.language", filter.language.as_deref());
+        if let Some(host) = &filter.except_host {
+            let condition = "m.session NOT IN (SELECT number FROM session WHERE host = ?)";
+            clause.and(condition, host.clone());
+        }
         clause
     }
 
@@ -84,11 +88,13 @@ mod tests {
                 project: Some("'; DROP TABLE memory".into()),
                 session: Some("s".into()),
                 language: Some("de".into()),
+                except_host: Some("h".into()),
             },
             " AND m.tier IN (?, ?) AND m.role IN (?) \
              AND m.place IN (SELECT number FROM place WHERE project = ?) \
-             AND m.session IN (SELECT number FROM session WHERE name = ?) AND m.language = ?",
-            6,
+             AND m.session IN (SELECT number FROM session WHERE name = ?) AND m.language = ? \
+             AND m.session NOT IN (SELECT number FROM session WHERE host = ?)",
+            7,
         );
     }
 }

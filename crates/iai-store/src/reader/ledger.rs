@@ -89,6 +89,19 @@ impl Reader {
     }
 }
 
+impl Reader {
+    /// Counts the memories that come from one program.
+    pub fn n_of_host(&self, host: &str) -> Result<u64> {
+        self.run("counting what comes from a program", |c| {
+            c.prepare_cached(
+                "SELECT count(*) AS n FROM session s JOIN memory m ON m.session = s.number
+                  WHERE s.host = ?",
+            )?
+            .query_row([host], |row| count(row, "n"))
+        })
+    }
+}
+
 const COUNTS: &str = "
     SELECT (SELECT count(*) FROM memory) AS memories,
            (SELECT count(*) FROM event) AS events,

@@ -37,6 +37,9 @@ named! {
     }
 }
 
+/// A memory is as strong as can be when it is new.
+pub(crate) const STRENGTH_NEW: f64 = 1.0;
+
 /// A memory as it is handed to the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMemory {
@@ -90,6 +93,36 @@ impl NewMemory {
     /// Returns the id this memory has, or will have.
     pub fn id(&self) -> MemoryId {
         MemoryId::derive(&self.identity())
+    }
+
+    /// Returns the memory this becomes when it is stored at a time.
+    pub fn stored_at(&self, now: Timestamp) -> Memory {
+        let new = self.clone();
+        Memory {
+            id: self.id(),
+            content_hash: content_hash(&new.text),
+            host: new.host,
+            session: new.session,
+            turn_uuid: new.turn_uuid,
+            turn_index: new.turn_index,
+            role: new.role,
+            tier: new.tier,
+            project: new.project,
+            cwd: new.cwd,
+            turn_at: new.turn_at,
+            captured_at: new.captured_at,
+            stored_at: now,
+            text: new.text,
+            language: new.language,
+            tags: new.tags,
+            provenance: new.provenance,
+            cue: new.cue,
+            pinned: new.pinned,
+            strength: STRENGTH_NEW,
+            community: None,
+            valid_from: new.turn_at,
+            valid_to: None,
+        }
     }
 }
 
@@ -191,6 +224,8 @@ pub struct Filter {
     pub session: Option<String>,
     /// Exactly this language.
     pub language: Option<String>,
+    /// From any program but this one.
+    pub except_host: Option<String>,
 }
 
 pub(crate) fn content_hash(text: &str) -> [u8; 32] {

@@ -174,6 +174,27 @@ fn the_check_names_what_is_broken() {
 }
 
 #[test]
+fn a_check_beside_a_writer_sees_one_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = open(folder.path()).unwrap();
+    insert(&mut store, 0, "some words").unwrap();
+    seal(&mut store);
+    let reader = store.reader().unwrap();
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(move || {
+            for index in 1..120 {
+                insert(&mut store, index, "more words").unwrap();
+                seal(&mut store);
+            }
+        });
+        while !writing.is_finished() {
+            let report = reader.check(CheckDepth::Sample).unwrap();
+            assert!(report.is_clean(), "{report:?}");
+        }
+    });
+}
+
+#[test]
 fn a_damaged_or_foreign_index_is_made_again() {
     for sql in [
         "DELETE FROM lexical_segment",

@@ -14,7 +14,8 @@ use crate::record::{Dispute, MemoryNumber, NewDispute, Settlement};
 const VALUE_CHARS_MAX: usize = 200;
 
 impl Writing<'_> {
-    /// Keeps a dispute, unless this pair had one; returns whether it is new.
+    /// Keeps a dispute, unless this pair had one or one of the two is gone; returns whether it is
+    /// new.
     pub fn put_dispute(&self, new: &NewDispute, now: Timestamp) -> Result<bool> {
         let cut = |value: &str| value.chars().take(VALUE_CHARS_MAX).collect::<String>();
         let (old_value, new_value) = (cut(&new.old_value), cut(&new.new_value));
@@ -22,7 +23,9 @@ impl Writing<'_> {
             c.prepare_cached(
                 "INSERT INTO dispute
                         (earlier, later, what, old_value, new_value, found_at_ms)
-                 VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (earlier, later) DO NOTHING",
+                 SELECT ?1, ?2, ?3, ?4, ?5, ?6
+                  WHERE (SELECT count(*) FROM memory WHERE number IN (?1, ?2)) = 2
+                     ON CONFLICT (earlier, later) DO NOTHING",
             )?
             .execute(params![new.earlier, new.later, new.what, old_value, new_value, Millis(now)])
             .map(|n| n == 1)

@@ -23,6 +23,8 @@ use crate::fields::Fields as _;
 const PROMPT: &str = "> ";
 /// What a list row needs of a text; beyond it nobody looks.
 const ROW_CHARS_MAX: usize = 4000;
+/// What a preview shows of a text: more than anybody scrolls through, and laid out in an instant.
+const PREVIEW_CHARS_MAX: usize = 50_000;
 /// From this width on, list and memory stand side by side.
 const SIDE_BY_SIDE_COLUMNS: u16 = 110;
 const KEYS: &str =
@@ -201,8 +203,16 @@ impl Painter<'_> {
         let heading = self.coloured(Style::new().add_modifier(Modifier::BOLD), Color::Green);
         lines.push(Line::styled(visible(&head).into_owned(), heading));
         let text = memory.at("literal_surface").as_str().unwrap_or_default();
+        // Cut before anything is sought in it: a text may have megabytes.
+        let cut = text.char_indices().nth(PREVIEW_CHARS_MAX).map(|(place, _)| place);
+        let (text, rest) = text.split_at(cut.unwrap_or(text.len()));
         let body = layout(text, &sought(text, words), width.max(1));
         lines.extend(body.into_iter().map(|pieces| self.line(pieces)));
+        if !rest.is_empty() {
+            let n_more = rest.chars().count();
+            let told = format!("… {n_more} more characters; Enter prints all of it");
+            lines.push(Line::styled(told, quiet()));
+        }
         lines.push(Line::default());
         for turn in items(&shown.beside, "after") {
             lines.push(neighbour(turn, "after", width));
@@ -307,6 +317,21 @@ mod tests {
          after  user      fine
         Enter print · ^Y copy · Tab all/project · ↑↓ choose · ^F ^B scro
         ");
+    }
+
+    #[test]
+    fn of_a_huge_text_the_beginning_is_laid_out() {
+        let mut state = state();
+        let text = "elephant ".repeat(PREVIEW_CHARS_MAX / 9 + 1) + &"x".repeat(3_000_000);
+        let result = Ok(turn("a", &text));
+        state.take_shown(Shown { id: "a".to_owned(), result, beside: Value::Null });
+        state.scroll = usize::MAX;
+        let rows = painted(&mut state, 64, 14);
+        let end = "more characters; Enter prints all of it";
+        assert!(
+            rows.iter().any(|row| row.starts_with("… 30000") && row.ends_with(end)),
+            "{rows:?}"
+        );
     }
 
     #[test]

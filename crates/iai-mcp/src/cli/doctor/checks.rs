@@ -215,7 +215,13 @@ fn store(settings: &Settings) -> Check {
             problems.join("; "),
             "stop the daemon, keep a copy of the folder, restore from a backup",
         ),
-        Err(error) => Check::fail(NAME, error.to_string(), "the message says what to do"),
+        Err(error) => {
+            let told = error.to_string();
+            // Every such error says first what is wrong, then what to do.
+            let (found, next) =
+                told.split_once("; ").unwrap_or((&told, "see `iai-mcp daemon logs`"));
+            Check::fail(NAME, found, next)
+        }
     }
 }
 
@@ -244,7 +250,7 @@ fn set_aside(status: &Result<Value, CallError>) -> Check {
             format!("{n} lines could not be understood"),
             "they are kept in the store; nothing else is affected",
         ),
-        Err(_) => Check::pass(NAME, "known only while the daemon runs"),
+        Err(_) => Check::unknown(NAME),
     }
 }
 
@@ -265,14 +271,14 @@ fn hosts(settings: &Settings) -> Check {
         (_, "", "") => Check::pass(NAME, format!("{whole}: wired")),
         ("", "", _) => Check::warn(NAME, format!("{none}: not wired; nothing is captured"), NEXT),
         (_, "", _) => Check::pass(NAME, format!("{whole}: wired; {none}: not")),
-        (..) => Check::warn(NAME, format!("{part}: wired only in part"), NEXT),
+        (..) => Check::warn(NAME, format!("{part}: wired only in part, or elsewhere"), NEXT),
     }
 }
 
 fn model(status: &Result<Value, CallError>) -> Check {
     const NAME: &str = "sentence model";
     let Ok(status) = status else {
-        return Check::pass(NAME, "known only while the daemon runs");
+        return Check::unknown(NAME);
     };
     let model = status.at("model");
     let name = model.at("name").as_str().unwrap_or("-");

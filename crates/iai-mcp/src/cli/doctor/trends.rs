@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::Check;
+use crate::cli::status::in_words;
 use crate::client::{CallError, Client};
 use crate::clock;
 use crate::fields::Fields as _;
@@ -18,9 +19,8 @@ const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 pub(super) fn all(client: &Client, status: &Result<Value, CallError>) -> Vec<Check> {
     let Ok(status) = status else {
-        let unknown = |name| Check::pass(name, "known only while the daemon runs");
         return ["last capture", "last drain", "last round", "restarts", "memory use"]
-            .map(unknown)
+            .map(Check::unknown)
             .into();
     };
     let now = clock::now();
@@ -118,29 +118,10 @@ fn time_of(value: &Value) -> Option<Timestamp> {
     value.as_str()?.parse().ok()
 }
 
-fn in_words(age: SignedDuration) -> String {
-    let seconds = age.as_secs().max(0);
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7200 => format!("{} min", seconds / 60),
-        7200..172_800 => format!("{} h", seconds / 3600),
-        _ => format!("{} days", seconds / 86_400),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Verdict;
     use super::*;
-
-    #[test]
-    fn ages_are_told_in_their_own_unit() {
-        for (seconds, expect) in
-            [(-3, "0 s"), (90, "90 s"), (600, "10 min"), (10_000, "2 h"), (600_000, "6 days")]
-        {
-            assert_eq!(in_words(SignedDuration::from_secs(seconds)), expect);
-        }
-    }
 
     #[test]
     fn only_a_daemon_that_doubled_and_more_is_suspected() {

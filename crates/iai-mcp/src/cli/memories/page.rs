@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{items, speaker};
+use super::{advice, items, speaker};
 use crate::cli::paper::{Look, Tone, layout, snippet, visible};
 use crate::client::matched_words;
 use crate::fields::Fields as _;
@@ -42,8 +42,7 @@ pub(super) fn recalled(answer: &Value, cue: &str, look: &Look) -> String {
     if parts.is_empty() {
         parts.push("nothing found".to_owned());
     }
-    let hints = items(answer, "hints").iter().filter_map(|hint| hint.at("text").as_str());
-    parts.extend(hints.map(|hint| {
+    parts.extend(advice(answer).map(|hint| {
         let lines = layout(&format!("note: {hint}"), &[], look.line_width());
         let tinted = lines.iter().map(|line| look.tint(Tone::Careful, &look.line(line)));
         tinted.collect::<Vec<_>>().join("\n")
@@ -239,6 +238,20 @@ mod tests {
     }
 
     #[test]
+    fn a_person_reads_who_spoke_and_what_they_can_do() {
+        let mut hit = memory("a passage");
+        hit["role"] = json!("system");
+        assert_eq!(speaker(&hit), "generated");
+        hit["taught"] = json!("guide.md, lines 1–3");
+        assert_eq!(speaker(&hit), "taught");
+        let hint = "two memories disagree; ask which one holds, memory_contradict settles it";
+        let mut answer = answer("x");
+        answer["hints"][0]["text"] = json!(hint);
+        let shown = recalled(&answer, "x", &look(Colours::Off, 120));
+        assert!(shown.contains("iai-mcp brain") && !shown.contains("memory_"), "{shown}");
+    }
+
+    #[test]
     fn lists_and_whole_memories() {
         let text = "The Retry budget is 5, and RETRYING costs 10 % each time it happens.";
         let line = listed(&memory(text), Sought::Text("retry"), &look(Colours::Off, 72));
@@ -249,7 +262,7 @@ mod tests {
         let line = listed(&memory(text), Sought::Text("costs"), &look(Colours::Off, 72));
         insta::assert_snapshot!(
             line,
-            @"3f2a9c1e  2026-11-14 10:22    2d  user       …nd RETRYING costs 10 % ea…"
+            @"3f2a9c1e  2026-11-14 10:22    2d  user       …RETRYING costs 10 % each …"
         );
         let shown = whole(&memory("all of it"), &look(Colours::Off, 80));
         insta::assert_snapshot!(shown, @r"

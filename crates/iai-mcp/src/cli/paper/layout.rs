@@ -68,7 +68,7 @@ pub(in crate::cli) fn snippet(text: &str, spans: &[Range<usize>], width: usize) 
     let first = flat.iter().position(|cell| cell.is_match).unwrap_or(0);
     let is_all = columns(&flat) <= width;
     let fits_from_start = columns(flat.get(..first).unwrap_or_default()) + LEAD_COLUMNS < width;
-    let start = if is_all || fits_from_start { 0 } else { first.saturating_sub(LEAD_COLUMNS) };
+    let start = if is_all || fits_from_start { 0 } else { start_before(&flat, first, width) };
     let mut line: Vec<Cell> = Vec::new();
     if 0 < start {
         line.push(Cell::new(ELLIPSIS, false));
@@ -79,6 +79,24 @@ pub(in crate::cli) fn snippet(text: &str, spans: &[Range<usize>], width: usize) 
         line.push(Cell::new(ELLIPSIS, false));
     }
     pieces(&line)
+}
+
+/// Returns where a line begins that shows what was sought: a little before it, further before it
+/// where the text ends soon, and with a whole word.
+fn start_before(flat: &[Cell], first: usize, width: usize) -> usize {
+    let mut n_columns = 1;
+    let backwards = flat.iter().rev().take_while(|cell| {
+        n_columns += cell.n_columns;
+        n_columns <= width
+    });
+    let last_full = flat.len() - backwards.count();
+    let start = first.saturating_sub(LEAD_COLUMNS).min(last_full);
+    let ahead = flat.get(start..first).unwrap_or_default();
+    let is_cut = start.checked_sub(1).and_then(|before| flat.get(before));
+    match ahead.iter().position(|cell| cell.letter == ' ') {
+        Some(blank) if is_cut.is_some_and(|cell| cell.letter != ' ') => start + blank + 1,
+        _ => start,
+    }
 }
 
 /// Every character of the text as it is shown; a line end of two characters is one.
@@ -191,7 +209,10 @@ mod tests {
         };
         assert_eq!(show("a short\n  text", "text", 40), "a short <text>");
         let long = "word ".repeat(30) + "needle in hay";
-        assert_eq!(show(&long, "needle", 24), "…d word word <needle> in …");
+        assert_eq!(show(&long, "needle", 24), "…word word <needle> in hay");
+        let late = "We decided to use port 8443 for staging.";
+        assert_eq!(show(late, "staging", 38), "…decided to use port 8443 for <staging>.");
+        assert_eq!(show(&"x".repeat(50), "x".repeat(50).as_str(), 9), "<xxxxxxxx>…");
         assert_eq!(show(&long, "word", 10), "<word> word…");
     }
 

@@ -3,16 +3,16 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use super::super::capture_hooks::store_elsewhere;
 use super::super::checklist::{Checklist, State};
 use super::plan::Plan;
 use crate::install::Installer;
-use crate::settings::Settings;
 
 /// Folders that somebody empties.
 const PASSING: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/folders"];
 
 /// Returns what to consider before agreeing.
-pub(super) fn before(settings: &Settings, installer: &Installer<'_>) -> Vec<String> {
+pub(super) fn before(installer: &Installer<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     let program = std::env::current_exe().unwrap_or_default();
     if !is_lasting(&program) {
@@ -22,12 +22,7 @@ pub(super) fn before(settings: &Settings, installer: &Installer<'_>) -> Vec<Stri
             program.display()
         ));
     }
-    if installer.home.root() != installer.folders.home.join(".iai-mcp") {
-        notes.push(format!(
-            "this store is {}; hosts find it only where IAI_MCP_STORE is set for them too",
-            settings.home.root().display()
-        ));
-    }
+    notes.extend(store_elsewhere(installer));
     notes
 }
 

@@ -5,11 +5,13 @@ use std::path::Path;
 use super::super::capture_hooks::{Done, Target, installer};
 use super::super::checklist::{Row, State};
 use super::super::daemon::keeping::Keeping;
-use super::super::output::counted;
+use super::super::import::take_all;
+use super::super::output::{Output, counted};
+use super::steps::known;
 use super::{SetupArguments, advice};
 use crate::client::{is_nobody_the_daemon, key_status};
 use crate::fields::Fields as _;
-use crate::import::{Selection, Source, find_sources};
+use crate::import::{Purpose, Selection, Source, Tally, find_sources};
 use crate::install::{Action, HOSTS, Host, HostFolders, Installer};
 use crate::model::{self, Offer};
 use crate::service::Keeper;
@@ -69,7 +71,7 @@ impl<'a> Plan<'a> {
             hosts: steps.into_iter().map(Done::of).collect(),
             model: model(settings, arguments),
             history: history(settings, arguments),
-            notes: advice::before(settings, &installer),
+            notes: advice::before(&installer),
             installer,
         })
     }
@@ -79,12 +81,33 @@ impl<'a> Plan<'a> {
         self.keeping.files.iter().chain(&self.hosts)
     }
 
+    /// Finds out whether the history is stored already, so that nobody is asked about what is.
+    pub(super) fn look_into_history(&mut self, output: &Output) {
+        let Outlook::Do(sources, _) = &self.history else { return };
+        // Without a store nothing is; and what cannot be found out is asked about.
+        if !self.settings.home.database().exists() {
+            return;
+        }
+        let looked = take_all(sources, Purpose::Verify, None, self.settings, output);
+        let is_known = |tally: &Tally| tally.n_known + tally.n_forgotten == tally.n_found;
+        if let Some(tally) = looked.ok().filter(is_known) {
+            self.history = Outlook::already(HISTORY, known(sources.len(), &tally));
+        }
+    }
+
+    /// Tells whether there is anything to do but to prove what is there.
+    pub(super) fn has_work(&self) -> bool {
+        let is_work = |row: &Row| row.state == State::Planned && row.name != PROOF;
+        self.rows().iter().any(is_work)
+    }
+
     /// Says what each step would come to.
     pub(super) fn rows(&self) -> Vec<Row> {
         let mut rows = vec![self.key.row(KEY), self.service.row(SERVICE)];
-        rows.push(match is_nobody_the_daemon(&self.settings.home) {
-            true => Row::new(DAEMON, State::Planned, "is started"),
-            false => Row::new(DAEMON, State::Already, "runs"),
+        rows.push(match (is_nobody_the_daemon(&self.settings.home), self.is_kept()) {
+            (true, false) => Row::new(DAEMON, State::Planned, "is started"),
+            (true, true) => Row::new(DAEMON, State::Already, "the service starts it when wanted"),
+            (false, _) => Row::new(DAEMON, State::Already, "runs"),
         });
         if self.hosts.is_empty() {
             rows.push(no_hosts());
@@ -95,6 +118,13 @@ impl<'a> Plan<'a> {
         let proof = "a made-up turn goes in by the hook, is found, and is forgotten again";
         rows.push(Row::new(PROOF, State::Planned, proof));
         rows
+    }
+}
+
+impl Plan<'_> {
+    /// Tells whether a service manager already listens in the daemon's place.
+    fn is_kept(&self) -> bool {
+        matches!(&self.service, Outlook::Settled(row) if row.state == State::Already)
     }
 }
 
@@ -229,14 +259,16 @@ fn history(settings: &Settings, arguments: &SetupArguments) -> Outlook<Vec<Sourc
     }
 }
 
-/// Finds the transcripts of the wanted hosts, or of all; Cursor keeps none that can be read.
+/// Finds the transcripts of the wanted hosts, or of all.
 fn sources(user_home: Option<&Path>, targets: &[Target]) -> anyhow::Result<Vec<Source>> {
-    let find = |host| find_sources(user_home, &Selection { paths: &[], host });
+    let find = |host| Ok(find_sources(user_home, &Selection { paths: &[], host })?.found);
     if targets.is_empty() || targets.contains(&Target::All) {
         return find(None);
     }
     let mut sources = Vec::new();
-    for (target, host) in [(Target::Claude, "claude-code"), (Target::Codex, "codex")] {
+    let names =
+        [(Target::Claude, "claude-code"), (Target::Codex, "codex"), (Target::Cursor, "cursor")];
+    for (target, host) in names {
         if targets.contains(&target) {
             sources.extend(find(Some(host))?);
         }

@@ -37,7 +37,8 @@ pub(super) fn carry_out(plan: &mut Plan<'_>, output: &Output, checklist: &mut Ch
         return;
     }
     checklist.add(history(plan, output));
-    checklist.add(proof(plan.settings, checklist.has(State::Done)));
+    let changed = if checklist.has(State::Done) { Changed::Something } else { Changed::Nothing };
+    checklist.add(proof(plan.settings, changed));
 }
 
 fn key(plan: &Plan<'_>) -> Row {
@@ -118,7 +119,8 @@ fn hosts(plan: &mut Plan<'_>, checklist: &mut Checklist<'_>) {
                 Row::failed(file.host, failure, next)
             }
             (Some(failure), _) => Row::failed(file.host, failure, "run setup again"),
-            (None, true) => Row::new(file.host, State::Done, detail),
+            (None, true) => Row::new(file.host, State::Done, detail)
+                .with_next(done.remark.clone().unwrap_or_default()),
             (None, false) => Row::new(file.host, State::Already, detail),
         });
     }
@@ -161,10 +163,20 @@ fn history(plan: &Plan<'_>, output: &Output) -> Row {
     }
 }
 
+/// Says of a history that nothing in it is new.
+pub(super) fn known(n_files: usize, tally: &Tally) -> String {
+    let forgotten = match tally.n_forgotten {
+        0 => String::new(),
+        n => format!(", {n} forgotten on purpose"),
+    };
+    let (files, n_known) = (counted(n_files, "transcript"), tally.n_found - tally.n_forgotten);
+    format!("{files}: {n_known} turns are known{forgotten}")
+}
+
 fn taken(sources: &[Source], tally: &Tally) -> Row {
     let files = counted(sources.len(), "transcript");
     let (state, detail) = match tally.n_stored {
-        0 => (State::Already, format!("{files}: {} turns are known", tally.n_found)),
+        0 => (State::Already, known(sources.len(), tally)),
         n => (State::Done, format!("{files}: {n} of {} turns stored", tally.n_found)),
     };
     let row = Row::new(HISTORY, state, detail);
@@ -177,9 +189,19 @@ fn taken(sources: &[Source], tally: &Tally) -> Row {
     }
 }
 
+/// Whether a step before the proof did anything.
+#[derive(Clone, Copy)]
+pub(super) enum Changed {
+    Something,
+    Nothing,
+}
+
 /// Where nothing was changed, what is proved was so before.
-fn proof(settings: &Settings, has_changed: bool) -> Row {
-    let state = if has_changed { State::Done } else { State::Already };
+pub(super) fn proof(settings: &Settings, changed: Changed) -> Row {
+    let state = match changed {
+        Changed::Something => State::Done,
+        Changed::Nothing => State::Already,
+    };
     match prove(settings) {
         Proof::Flown(detail) => Row::new(PROOF, state, detail),
         Proof::Unproved { detail, next, is_broken: true } => Row::failed(PROOF, detail, next),

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use iai_memory::{
     Attached, BackupAsk, BackupChecked, BackupFacts, Existing, KeyOrigin, MemoryEngine, NewMaster,
-    RestoreAsk, back_up as store_back_up, check_backup as store_check_backup,
+    RestoreAsk, StoreError, back_up as store_back_up, check_backup as store_check_backup,
     restore as store_restore, rotate_data_key as store_rotate_data_key,
 };
 use serde_json::{Value, json};
@@ -122,7 +122,7 @@ fn check_is_store(settings: &Settings) -> anyhow::Result<()> {
     if settings.home.vault().exists() || settings.home.database().exists() {
         return Ok(());
     }
-    bail!("there is no store in {} yet, so nothing to rotate", settings.home.root().display())
+    Err(StoreError::NoStore { path: settings.home.root().to_owned() }.into())
 }
 
 fn told_of(file: &Path, facts: &BackupFacts) -> Value {

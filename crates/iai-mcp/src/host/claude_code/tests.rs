@@ -43,6 +43,7 @@ fn what_the_line_marks_as_its_own_is_nobodys() {
     let said = user(&json!("x"));
     for (field, value, want) in [
         ("isMeta", json!(true), "- Meta"),
+        ("isSynthetic", json!(true), "- Meta"),
         ("isCompactSummary", json!(true), "- CompactSummary"),
         ("isVisibleInTranscriptOnly", json!(true), "- CompactSummary"),
         ("agentId", json!("acompact-7f"), "- CompactSummary"),

@@ -58,6 +58,16 @@ fn completed_items_are_the_words_where_they_come_first() {
 }
 
 #[test]
+fn answers_that_are_completed_as_items_too_are_copies() {
+    let lines = [
+        event("user_message", "hi"),
+        item("AgentMessage", "hello"),
+        event("agent_message", "hello"),
+    ];
+    check(&lines, &["user: hi", "- Copy", "assistant: hello"]);
+}
+
+#[test]
 fn messages_are_the_words_where_there_is_nothing_else() {
     let done = line("event_msg", &json!({"type": "task_complete"}));
     let lines = [message("user", "hi"), message("assistant", "hello"), done];
@@ -104,7 +114,19 @@ fn injected_blocks_are_left_out() {
     let editor = "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n\
                   ## My request for Codex:\nfix it\n";
     check(&[event("user_message", editor)], &["user: fix it\n"]);
+    for before in [
+        "# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n",
+        "<in-app-browser-context source=\"ambient-ui-state\">x</in-app-browser-context>\n",
+    ] {
+        let asked = format!("{before}\n## My request for Codex:\nfix it\n");
+        check(&[event("user_message", &asked)], &["user: fix it\n"]);
+    }
+    let quoted = "what is\n## My request for Codex:\nfor?";
+    check(&[event("user_message", quoted)], &[&format!("user: {quoted}")]);
     for (text, want) in [
+        ("<recommended_plugins>\nx", "- Injected"),
+        ("<app-context>x</app-context>", "- Injected"),
+        ("<skills_section>x", "- Injected"),
         ("<turn_aborted>\nx", "- Interruption"),
         ("<user_shell_command>ls</user_shell_command>", "- Command"),
         ("<subagent_notification>{}", "- Notification"),
@@ -171,6 +193,8 @@ fn other_lines_are_named() {
         (line("event_msg", &json!({"type": "token_count"})), "- Progress"),
         (line("event_msg", &json!({"type": "agent_reasoning"})), "- Thinking"),
         (line("event_msg", &json!({"type": "turn_aborted"})), "- Interruption"),
+        (line("event_msg", &json!({"type": "plan_update"})), "- Progress"),
+        (line("event_msg", &json!({"type": "thread_settings_applied"})), "- Bookkeeping"),
         (line("event_msg", &json!({"type": "tomorrow"})), "- Unknown"),
         (line("response_item", &json!({"type": "function_call", "name": "f"})), "- ToolCall"),
         (line("response_item", &json!({"type": "function_call_output"})), "- ToolResult"),

@@ -159,19 +159,28 @@ fn a_text_that_is_nothing_but_a_time_may_be_bare() {
 #[test]
 fn something_that_happened_may_stand_for_a_time() {
     for (text, expect) in [
-        ("what broke before the release?", Some((Side::Before, "release"))),
+        ("what broke before the release?", Some((Side::Before, "release", "broke"))),
         (
             "what did we do after the database migration, by and large",
-            Some((Side::After, "database migration")),
+            Some((Side::After, "database migration", "by large")),
         ),
-        ("before we moved to Postgres", Some((Side::Before, "moved postgres"))),
-        ("nach dem Umzug", Some((Side::After, "umzug"))),
+        ("before we moved to Postgres", Some((Side::Before, "moved postgres", ""))),
+        (
+            "how many attempts before the dead letter queue of the new shop",
+            Some((Side::Before, "dead letter queue new", "attempts shop")),
+        ),
+        ("nach dem Umzug", Some((Side::After, "umzug", ""))),
         ("before", None),
         ("before the", None),
         ("the release", None),
     ] {
         let found = anchor_in(text);
-        let expect = expect.map(|(side, phrase)| (side, phrase.to_owned()));
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+        let expect = expect.map(|(side, event, rest)| Anchor {
+            side,
+            event: words(event),
+            rest: words(rest),
+        });
         assert_eq!(found, expect, "{text}");
     }
 }

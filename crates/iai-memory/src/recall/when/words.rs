@@ -246,3 +246,15 @@ pub(super) fn is_small(word: &str) -> bool {
             | "я"
     )
 }
+
+/// Words that only ask, or join what is asked: they need not be in the answer.
+const ASKING: &str = "\
+     what which who whose when where why how many much often long are be about in on at for and \
+     welche welcher welches wer wann wo warum wie viele oft lange quel quelle qui quand où \
+     pourquoi comment combien qué cuál quién cuándo dónde cómo cuántos cuántas что какой какая \
+     кто когда где почему сколько";
+
+/// Tells whether a word only asks, or only joins what is asked.
+pub(super) fn is_asking(word: &str) -> bool {
+    ASKING.split_whitespace().any(|asking| asking == word)
+}

@@ -55,6 +55,10 @@ fn what_was_left_open_is_found() {
     put_off(User, "TODO: rotate the signing key");
     put_off(Assistant, "Next steps: write the migration and test it.");
     put_off(User, "We still need to update the docs.");
+    put_off(User, "Let's leave the backfill for later");
+    put_off(User, "Changelog half written, the breaking changes section is missing.");
+    put_off(Assistant, "The OpenAPI docs stay unfinished: that is left to do.");
+    put_off(Assistant, "Okay, the backfill of the index stays open.");
     put_off(User, "Remind me to renew the certificate");
     put_off(User, "Lass uns morgen damit weiter machen");
     put_off(User, "Продолжим завтра с миграцией");
@@ -72,6 +76,8 @@ fn what_was_finished_is_not_told() {
         "Thanks, that's all for today",
         "Perfect!",
         "ok bye",
+        "stop here for today",
+        "let's call it a day",
         "looks good to me, thanks",
         "We decided to ship it on Monday.",
         "I will look at it in the evening",

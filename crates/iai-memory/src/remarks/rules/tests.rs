@@ -41,6 +41,10 @@ fn preferences_are_what_holds_from_now_on() {
         "Toujours lancer les tests avant",
         "Prefiero respuestas cortas",
         "Siempre usa UTC en los registros",
+        "I like table driven tests and I never want generated mocks.",
+        "go test is fine but always add -race for me.",
+        "Run `make lint` before each push, I keep forgetting.",
+        "Please answer short, no bullet lists.",
         "A partir de ahora responde en español",
     ] {
         preference(sentence, true);
@@ -63,6 +67,9 @@ fn complaints_questions_and_choices_are_no_preferences() {
         "Do you prefer tabs?",
         "I prefer option B here.",
         "I prefer the second one",
+        "It works, but always takes a minute",
+        "Run the tests again before we push",
+        "It retries before each request",
         "Remember when we moved the queue?",
         "Use the force, Luke",
         "Use grep to find it",
@@ -114,6 +121,11 @@ fn decisions_are_what_was_settled() {
         ("On a décidé de garder Postgres.", User),
         ("On part sur une file simple", User),
         ("Hemos decidido usar Rust.", User),
+        ("Change of plan: the broker goes to port 8884.", User),
+        ("ClickHouse from here on.", User),
+        ("We drop the old queue, licence trouble.", User),
+        ("We don't use spot instances for the database anymore.", User),
+        ("I changed my mind about plugins, 1.0 gets a minimal system", User),
         ("Nos quedamos con Postgres", User),
     ] {
         decision(sentence, speaker, true);
@@ -126,6 +138,8 @@ fn thoughts_questions_and_next_steps_are_no_decisions() {
     for (sentence, speaker) in [
         ("Should we go with Postgres?", User),
         ("We haven't decided yet.", User),
+        ("ClickHouse takes over from here on.", Assistant),
+        ("We dropped two packets in that trace", User),
         ("Maybe we'll use Redis", User),
         ("If we decided to move, we would lose the history.", User),
         ("Tell me what we decided about the queue", User),

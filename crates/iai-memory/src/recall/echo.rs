@@ -1,0 +1,94 @@
+//! A question that was asked before tells nothing to whoever asks it again: what it has in common
+//! with the cue is the cue. The replies to it are what is meant.
+
+use std::collections::BTreeSet;
+
+use super::cue::{Cue, words_of_in_order};
+use super::when::is_telling;
+use crate::remarks::sentences;
+
+/// The share of a question's words that may be new while it is still the same; with more it may
+/// propose an answer. And the share of the cue's words that it has at least.
+const SAME_SHARE: f64 = 0.5;
+/// A text longer than the cue by more than this factor …
+const LENGTH_FACTOR: usize = 4;
+/// … and these bytes says more than the cue.
+const LENGTH_BYTES: usize = 80;
+/// Words by which somebody asks for the question itself.
+const ABOUT_QUESTIONS: &str = "\
+     ask asked question questions frage fragen gefragt demandé pregunta preguntado вопрос спросил \
+     спросила";
+/// Words that begin a request or a proposal, which tells what somebody wants.
+const REQUESTS: &str = "\
+     can could would will shall should may might let please and so also kannst könntest sollen \
+     sollten bitte peux pouvez puedes podrías можешь можно";
+
+/// Tells whether a text only asks what the cue asks.
+pub(super) fn asks_the_same(cue: &Cue, text: &str) -> bool {
+    let is_long = LENGTH_FACTOR * cue.text.len() + LENGTH_BYTES < text.len();
+    let is_about_questions = cue.words.iter().any(|word| is_one_of(ABOUT_QUESTIONS, word));
+    if is_long || is_about_questions || !cue.phrases.is_empty() || !only_asks(text) {
+        return false;
+    }
+    let own: BTreeSet<String> =
+        words_of_in_order(text).into_iter().filter(|word| is_telling(word)).collect();
+    let asked = cue.words.iter().filter(|word| is_telling(word));
+    let n_common = asked.clone().filter(|word| own.contains(*word)).count();
+    let has_new_digit = |word: &String| {
+        word.chars().any(char::is_numeric) && cue.words.iter().all(|asked| asked != word)
+    };
+    0 < n_common
+        && SAME_SHARE <= share(n_common, own.len())
+        && SAME_SHARE <= share(n_common, asked.count())
+        && !own.iter().any(has_new_digit)
+}
+
+/// Tells whether all sentences of a text are questions, and none a request.
+fn only_asks(text: &str) -> bool {
+    let sentences = sentences(text);
+    let asks = |sentence: &str| {
+        let first = words_of_in_order(sentence).into_iter().next().unwrap_or_default();
+        sentence.trim_end().ends_with(['?', '？', '؟']) && !is_one_of(REQUESTS, &first)
+    };
+    !sentences.is_empty() && sentences.iter().all(|range| text.get(range.clone()).is_some_and(asks))
+}
+
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|own| own == word)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a text that is as short as a cue has few words")]
+fn share(part: usize, whole: usize) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn the_same_question_is_told_from_requests_answers_and_other_questions() {
+        let cue = "what did we decide about the retry policy in the billing service?";
+        for (cue, text, expect) in [
+            (cue, "What did we decide on the retry policy in the billing service?", true),
+            (cue, "how does the retry policy of the billing service work?", true),
+            ("retry policy billing service", "What is the retry policy of the service?", true),
+            (cue, "We decided about the retry policy in the billing service: five.", false),
+            (cue, "should we decide about the retry policy in the billing service?", false),
+            (cue, "is 5 the retry policy in the billing service?", false),
+            (cue, "Five attempts. Did we decide about the retry policy in billing?", false),
+            (cue, "does the nightly export of the billing service fail on Mondays?", false),
+            (cue, "why?", false),
+            ("who asked about the retry policy?", "who did the retry policy?", false),
+            ("\"the retry policy\"", "the retry policy?", false),
+            (cue, "", false),
+        ] {
+            let cue = Cue::understand(cue, Timestamp::UNIX_EPOCH);
+            assert_eq!(asks_the_same(&cue, text), expect, "{text}");
+        }
+        let cue = Cue::understand("retry?", Timestamp::UNIX_EPOCH);
+        assert!(asks_the_same(&cue, "retry?") && !asks_the_same(&cue, &"retry? ".repeat(20)));
+    }
+}
