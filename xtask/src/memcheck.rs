@@ -20,7 +20,7 @@ pub(crate) fn run() -> Result<(), String> {
     if !process::works(valgrind) {
         return Err("valgrind is not there; install it and try again".to_owned());
     }
-    let packages = ["-p", "iai-embed", "-p", "iai-store"];
+    let packages = ["-p", "iai-cipher", "-p", "iai-embed", "-p", "iai-store"];
     let mut cargo = repository::cargo(&["test", "--locked", "--lib", "--config", RUNNER]);
     cargo.args(packages).arg("--").args(ROOMS).env("PROPTEST_CASES", CASES);
     let finished = process::finish(cargo, DEADLINE)?;

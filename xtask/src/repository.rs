@@ -11,7 +11,7 @@ use crate::{process, settings};
 /// The package that is the product, and the name of its binary.
 pub(crate) const PRODUCT: &str = "iai-mcp";
 
-/// A first release build compiles OpenSSL and SQLCipher from source, on any machine.
+/// A first release build compiles SQLCipher from source, on any machine.
 const BUILD_DEADLINE: Duration = Duration::from_mins(60);
 const FETCH_DEADLINE: Duration = Duration::from_mins(10);
 const METADATA_DEADLINE: Duration = Duration::from_mins(1);

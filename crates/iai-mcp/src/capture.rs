@@ -92,29 +92,68 @@ pub(crate) fn capture_new_turns(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         Err(error) => return Err(error).context("looking at the transcript"),
     }
-    let mut file = File::open(path).context("opening the transcript")?;
-    let mut cursor = Cursor::load(&settings.home, path, &mut file).context("reading the cursor")?;
-    let mut n_captured = 0;
-    while n_captured < budget.n_turns_max && !budget.is_over() {
-        let start = cursor.offset;
-        let left = Budget { n_turns_max: budget.n_turns_max - n_captured, ..budget };
-        let transcript = transcript::read_growth(&mut file, path, &mut cursor, left)
-            .context("reading the transcript")?;
-        if cursor.offset == start {
-            break;
-        }
-        let n_turns = transcript.turns.len();
-        let batch = SpoolBatch::new(settings, told, transcript.turns, now);
-        if !batch.events.is_empty() {
-            let delivery =
-                Delivery { session: &batch.session, cwd: &batch.cwd, events: &batch.events, now };
-            deliver(&settings.home, &delivery)?;
-            nudge_daemon(&settings.home);
-        }
-        n_captured += n_turns;
-        cursor.save(&settings.home, path, &mut file).context("remembering how far it was read")?;
+    let mut growth = Growth::open(&settings.home, path)?;
+    let captured = growth.capture(settings, told, budget, now);
+    if growth.has_delivered {
+        // Last, when nothing is left to write: a daemon that drains meanwhile would make this
+        // process wait for its place in the disk's journal.
+        nudge_daemon(&settings.home);
     }
-    Ok(n_captured)
+    captured
+}
+
+/// A transcript that is read on from where it was left.
+struct Growth<'a> {
+    path: &'a Path,
+    file: File,
+    cursor: Cursor,
+    /// Something is in the spool, also where a later pass fails.
+    has_delivered: bool,
+}
+
+impl<'a> Growth<'a> {
+    fn open(home: &Home, path: &'a Path) -> anyhow::Result<Self> {
+        let mut file = File::open(path).context("opening the transcript")?;
+        let cursor = Cursor::load(home, path, &mut file).context("reading the cursor")?;
+        Ok(Self { path, file, cursor, has_delivered: false })
+    }
+
+    fn capture(
+        &mut self,
+        settings: &Settings,
+        told: &Told<'_>,
+        budget: Budget,
+        now: Timestamp,
+    ) -> anyhow::Result<usize> {
+        let mut n_captured = 0;
+        while n_captured < budget.n_turns_max && !budget.is_over() && self.has_more()? {
+            let start = self.cursor.offset;
+            let left = Budget { n_turns_max: budget.n_turns_max - n_captured, ..budget };
+            let transcript =
+                transcript::read_growth(&mut self.file, self.path, &mut self.cursor, left)
+                    .context("reading the transcript")?;
+            if self.cursor.offset == start {
+                break;
+            }
+            let n_turns = transcript.turns.len();
+            let batch = SpoolBatch::new(settings, told, transcript.turns, now);
+            if !batch.events.is_empty() {
+                let (session, cwd, events) = (&batch.session, &batch.cwd, &batch.events);
+                deliver(&settings.home, &Delivery { session, cwd, events, now })?;
+                self.has_delivered = true;
+            }
+            n_captured += n_turns;
+            self.cursor
+                .save(&settings.home, self.path, &mut self.file)
+                .context("remembering how far it was read")?;
+        }
+        Ok(n_captured)
+    }
+
+    fn has_more(&self) -> anyhow::Result<bool> {
+        let metadata = self.file.metadata().context("looking at the transcript")?;
+        Ok(self.cursor.offset < metadata.len())
+    }
 }
 
 /// A privacy setting that cannot be read must not mean that there is none.

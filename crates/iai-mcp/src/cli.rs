@@ -35,6 +35,7 @@ mod verify;
 mod version;
 mod watch;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -183,7 +184,8 @@ enum Command {
 pub(crate) fn main() -> ExitCode {
     // Before the parser, which would exit with 2 on a word it does not know: a host reads that as
     // an order.
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let line: Vec<OsString> = std::env::args_os().collect();
+    let words = line.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
     let words: Vec<String> = words.collect();
     if let Some((first, words)) = words.split_first()
         && first == "hook"
@@ -192,7 +194,7 @@ pub(crate) fn main() -> ExitCode {
         let output = Output::new(false, true);
         return crate::hook::main(words, |text| output.text(text));
     }
-    let arguments = Arguments::parse();
+    let arguments = parse_capture(&line).unwrap_or_else(Arguments::parse);
     let settings = match Settings::from_environment() {
         Ok(settings) => settings,
         Err(error) => return no_settings(&arguments, &error.into()),
@@ -210,6 +212,26 @@ pub(crate) fn main() -> ExitCode {
             Exit::of(&error).into()
         }
     }
+}
+
+/// The commands that hosts run after every turn.
+#[derive(Parser)]
+#[command(name = "iai-mcp")]
+enum Capture {
+    CaptureTranscript(capture_transcript::CaptureArguments),
+    CaptureTurnDeferred(capture_transcript::DeferArguments),
+}
+
+/// Reads a capture without building the tree of all commands, which takes longer than the capture.
+/// What it cannot read, help and mistakes included, is left to the whole parser.
+fn parse_capture(line: &[OsString]) -> Option<Arguments> {
+    let is_capture = |word: &OsString| word.as_encoded_bytes().starts_with(b"capture-t");
+    line.get(1).filter(|word| is_capture(word))?;
+    let command = match Capture::try_parse_from(line).ok()? {
+        Capture::CaptureTranscript(arguments) => Command::CaptureTranscript(arguments),
+        Capture::CaptureTurnDeferred(arguments) => Command::CaptureTurnDeferred(arguments),
+    };
+    Some(Arguments { json: false, command })
 }
 
 /// Hooks exit 0 on every path, also where there is no home to write to; completions and manual
@@ -339,5 +361,51 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+        Capture::command().debug_assert();
+    }
+
+    #[track_caller]
+    fn check(words: &str, is_short: bool) {
+        let line: Vec<OsString> =
+            ["iai-mcp"].into_iter().chain(words.split(' ')).map(Into::into).collect();
+        let short = parse_capture(&line);
+        assert_eq!(short.is_some(), is_short, "{words}");
+        let Some(short) = short else { return };
+        let whole = Arguments::try_parse_from(&line).ok().expect("the whole parser reads it too");
+        assert_eq!(short.json, whole.json, "{words}");
+        match (short.command, whole.command) {
+            (Command::CaptureTranscript(short), Command::CaptureTranscript(whole)) => {
+                assert_eq!(short, whole, "{words}");
+            }
+            (Command::CaptureTurnDeferred(short), Command::CaptureTurnDeferred(whole)) => {
+                assert_eq!(short, whole, "{words}");
+            }
+            _ => panic!("{words}"),
+        }
+    }
+
+    #[test]
+    fn a_capture_is_read_alone_and_means_the_same() {
+        check("capture-transcript t.jsonl", true);
+        check("capture-transcript --no-spawn --session-id s --max-turns 7 t.jsonl", true);
+        check("capture-transcript --session-id=-x -- --odd", true);
+        check("capture-turn-deferred --session-id s --transcript-path t.jsonl", true);
+        check(
+            "capture-turn-deferred --transcript-path t --session-id s --max-turns-per-call 3",
+            true,
+        );
+        for left in [
+            "capture-transcript",
+            "capture-transcript --help",
+            "capture-transcript --version",
+            "capture-transcript t.jsonl --json",
+            "capture-transcript t.jsonl --no-such-flag",
+            "capture-transcripts t.jsonl",
+            "capture-turn-deferred --session-id s",
+            "--json capture-transcript t.jsonl",
+            "status",
+        ] {
+            check(left, false);
+        }
     }
 }

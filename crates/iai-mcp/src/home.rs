@@ -145,12 +145,15 @@ pub(crate) struct UnusableFolder {
 /// too open. One that somebody else made in our place is refused: they could put files into it and
 /// take ours out.
 pub(crate) fn ensure_private_folder(path: &Path) -> io::Result<()> {
-    match DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error),
-    }
-    let metadata = fs::metadata(path)?;
+    // Looked at before it is made: making waits for whoever changes the folder above, also where
+    // there is nothing to make.
+    let metadata = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)?;
+            fs::metadata(path)?
+        }
+        found => found?,
+    };
     if !metadata.is_dir() {
         return Err(io::Error::new(io::ErrorKind::NotADirectory, "this path is not a folder"));
     }

@@ -5,14 +5,19 @@
 //! code of 2 as an order to stop.
 
 mod event;
+mod kernels;
 mod payload;
 mod speech;
 
 use std::io::Read as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+
+use signal_hook::consts::SIGALRM;
+use signal_hook::flag::register_conditional_shutdown;
 
 use crate::capture::{Budget, Told, capture_new_turns};
 use crate::clock;
@@ -43,14 +48,19 @@ pub(crate) fn main(words: &[String], say: impl FnOnce(&str)) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Whatever blocks, a pipe nobody closes or a dead disk, ends with the process at its deadline.
+/// Whatever blocks, a pipe nobody closes or a daemon that hangs, ends with the process at its
+/// deadline.
+///
+/// An alarm, not a thread: a process waits at its end until each of its threads has had a turn to
+/// die, and on a busy machine that took longer than all the work of a hook.
 fn leave_at(limit: Duration) {
-    let watch = thread::Builder::new().name("deadline".to_owned());
-    let watching = watch.spawn(move || {
-        thread::park_timeout(limit);
-        std::process::exit(0);
-    });
-    drop(watching);
+    let always = Arc::new(AtomicBool::new(true));
+    // Only where the handler stands: an alarm nobody handles would end the process with a signal.
+    if register_conditional_shutdown(SIGALRM, 0, always).is_ok() {
+        // 0 seconds would mean no alarm at all.
+        let seconds = u32::try_from(limit.as_secs()).unwrap_or(u32::MAX).max(1);
+        kernels::ask_for_alarm(seconds);
+    }
 }
 
 /// Returns what to say. What goes wrong is written down and is nobody else's trouble.

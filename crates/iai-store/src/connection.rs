@@ -112,8 +112,7 @@ pub(crate) fn open_copy(path: &Path, vault: &Vault) -> Result<Connection> {
 /// that is not there yet.
 pub(crate) fn ensure_cipher_ready() {
     static READY: Once = Once::new();
-    // The result does not matter: what fails here fails again, with a name, in the real opening.
-    READY.call_once(|| drop(Connection::open_in_memory()));
+    READY.call_once(iai_cipher::ensure_ready);
 }
 
 fn open(path: &Path, flags: OpenFlags, vault: &Vault) -> rusqlite::Result<Connection> {

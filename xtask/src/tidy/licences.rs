@@ -24,7 +24,7 @@ const ALLOWED: &[&str] = &[
 /// The one place where packages come from.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 /// Packages that call out, or that we have an own room for.
-const BANNED: &[&str] = &["reqwest", "ureq", "curl", "native-tls", "openssl"];
+const BANNED: &[&str] = &["reqwest", "ureq", "curl", "native-tls", "openssl", "openssl-sys"];
 /// Packages there are two versions of, because others have not moved on yet.
 const TWICE: &[&str] = &[
     "base64",

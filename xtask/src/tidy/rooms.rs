@@ -95,10 +95,12 @@ const CONFINED: &[Confined] = &[
         names: &["unsafe"],
         reach: Reach::All(""),
         rooms: &[
+            "crates/iai-cipher/src/kernels",
             "crates/iai-embed/src/kernels",
             "crates/iai-store/src/index/kernels",
             "crates/iai-store/src/kernels",
             "crates/iai-mcp/src/daemon/launchd",
+            "crates/iai-mcp/src/hook/kernels",
         ],
         instead: "find a safe way, or do it in kernels.rs or launchd.rs",
     },

@@ -74,7 +74,8 @@ fn read(path: &Path) -> Option<Cursor> {
 
 fn tail_hash(file: &mut File, offset: u64) -> io::Result<String> {
     let start = offset.saturating_sub(TAIL_BYTES);
-    let mut tail = Vec::new();
+    // Room for all of it, so that one call reads it.
+    let mut tail = Vec::with_capacity(usize::try_from(offset - start).unwrap_or_default());
     file.seek(SeekFrom::Start(start))?;
     (&*file).take(offset - start).read_to_end(&mut tail)?;
     Ok(hex(&Sha256::digest(&tail)))

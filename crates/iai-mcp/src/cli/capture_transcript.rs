@@ -16,7 +16,7 @@ use crate::clock;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
 
-#[derive(Args)]
+#[derive(Args, Debug, PartialEq, Eq)]
 pub(super) struct CaptureArguments {
     /// The transcript file
     path: PathBuf,
@@ -31,7 +31,7 @@ pub(super) struct CaptureArguments {
     no_spawn: bool,
 }
 
-#[derive(Args)]
+#[derive(Args, Debug, PartialEq, Eq)]
 pub(super) struct DeferArguments {
     /// The host's session id
     #[arg(long)]

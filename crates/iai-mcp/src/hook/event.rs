@@ -77,12 +77,12 @@ impl Event {
         }
     }
 
-    /// What we give ourselves, well under what any host gives us.
+    /// What we give ourselves, well under what any host gives us; whole seconds, as alarms are.
     pub(super) fn limit(self) -> Duration {
         match self {
-            Self::SessionEnd => Duration::from_millis(1200),
-            Self::Prompt | Self::SessionStart => Duration::from_millis(2000),
-            Self::Stop | Self::SubagentStop | Self::PreCompact => Duration::from_millis(4000),
+            Self::SessionEnd => Duration::from_secs(1),
+            Self::Prompt | Self::SessionStart => Duration::from_secs(2),
+            Self::Stop | Self::SubagentStop | Self::PreCompact => Duration::from_secs(4),
         }
     }
 }
