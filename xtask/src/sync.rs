@@ -39,22 +39,13 @@ pub(crate) struct Ask {
     n_homes: usize,
     n_kills: u64,
     is_folder: bool,
-    /// Whether one transcript may arrive at several homes. What is forgotten in one before it was
-    /// told to anybody may come back from another home, if that one is then put back to a copy.
-    has_doubles: bool,
     binary: Option<PathBuf>,
 }
 
 impl Ask {
     /// The run that is part of every check.
     pub(crate) fn short() -> Self {
-        Self {
-            length: Duration::from_secs(6),
-            seed: 8,
-            n_kills: 120,
-            has_doubles: false,
-            ..Self::plain()
-        }
+        Self { length: Duration::from_secs(6), seed: 8, n_kills: 120, ..Self::plain() }
     }
 
     fn plain() -> Self {
@@ -64,7 +55,6 @@ impl Ask {
             n_homes: HOMES,
             n_kills: KILLS,
             is_folder: false,
-            has_doubles: true,
             binary: None,
         }
     }
@@ -184,15 +174,7 @@ fn storm(
         let is_over = &is_over;
         let mut threads = Vec::new();
         for home in homes {
-            let mut worker = Worker {
-                home,
-                homes,
-                place,
-                ledger,
-                is_over,
-                has_doubles: ask.has_doubles,
-                dice: dice.split(),
-            };
+            let mut worker = Worker { home, homes, place, ledger, is_over, dice: dice.split() };
             threads.push(scope.spawn(move || worker.work()));
         }
         let mut own = dice.split();
@@ -277,7 +259,6 @@ mod tests {
             n_homes: 4,
             n_kills: 9,
             is_folder: true,
-            has_doubles: true,
             binary: None,
         };
         assert_eq!(Ask::parse(&words), Some(asked));

@@ -131,7 +131,6 @@ unsafe extern "C" fn random(_: *mut c_void, buffer: *mut c_void, length: c_int) 
     code(getrandom::fill_uninit(buffer).is_ok())
 }
 
-#[expect(clippy::too_many_arguments, reason = "SQLCipher's, not ours")]
 unsafe extern "C" fn hmac(
     _: *mut c_void,
     algorithm: c_int,
@@ -156,7 +155,6 @@ unsafe extern "C" fn hmac(
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "SQLCipher's, not ours")]
 unsafe extern "C" fn kdf(
     _: *mut c_void,
     algorithm: c_int,
@@ -183,7 +181,6 @@ unsafe extern "C" fn kdf(
     done
 }
 
-#[expect(clippy::too_many_arguments, reason = "SQLCipher's, not ours")]
 unsafe extern "C" fn cipher(
     _: *mut c_void,
     mode: c_int,
@@ -223,6 +220,11 @@ extern "C" fn name(_: *mut c_void) -> *const c_char {
     static_text(c"rustcrypto")
 }
 
+/// A length as C has it; none of ours is near its limit.
+fn int(n_bytes: usize) -> c_int {
+    c_int::try_from(n_bytes).unwrap_or(0)
+}
+
 extern "C" fn version(_: *mut c_void) -> *const c_char {
     static_text(c"1")
 }
@@ -232,19 +234,19 @@ extern "C" fn cipher_name(_: *mut c_void) -> *const c_char {
 }
 
 extern "C" fn key_bytes(_: *mut c_void) -> c_int {
-    KEY_BYTES as c_int
+    int(KEY_BYTES)
 }
 
 extern "C" fn iv_bytes(_: *mut c_void) -> c_int {
-    BLOCK_BYTES as c_int
+    int(BLOCK_BYTES)
 }
 
 extern "C" fn block_bytes(_: *mut c_void) -> c_int {
-    BLOCK_BYTES as c_int
+    int(BLOCK_BYTES)
 }
 
 extern "C" fn hmac_bytes(_: *mut c_void, algorithm: c_int) -> c_int {
-    if algorithm == SHA512 { MAC_BYTES as c_int } else { 0 }
+    if algorithm == SHA512 { int(MAC_BYTES) } else { 0 }
 }
 
 /// There is nothing to keep between two calls.

@@ -371,7 +371,9 @@ mod tests {
         let short = parse_capture(&line);
         assert_eq!(short.is_some(), is_short, "{words}");
         let Some(short) = short else { return };
-        let whole = Arguments::try_parse_from(&line).ok().expect("the whole parser reads it too");
+        let Ok(whole) = Arguments::try_parse_from(&line) else {
+            panic!("the whole parser reads it too: {line:?}");
+        };
         assert_eq!(short.json, whole.json, "{words}");
         match (short.command, whole.command) {
             (Command::CaptureTranscript(short), Command::CaptureTranscript(whole)) => {

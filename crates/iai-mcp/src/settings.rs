@@ -24,6 +24,7 @@ const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Everything a run can be told from outside. Never printed: it may hold the passphrase.
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that the user has")]
 pub(crate) struct Settings {
     pub(crate) home: Home,
     /// Opens the store when there is no key file.

@@ -78,7 +78,6 @@ pub(super) struct Worker<'a> {
     pub(super) place: &'a Place,
     pub(super) ledger: &'a Ledger,
     pub(super) is_over: &'a AtomicBool,
-    pub(super) has_doubles: bool,
     pub(super) dice: Dice,
 }
 
@@ -105,7 +104,6 @@ impl Worker<'_> {
         self.home.rise()?;
         let deed = *self.dice.pick(&Deed::ALL).unwrap_or(&Deed::Now);
         let is_done = match deed {
-            Deed::CaptureAgain if !self.has_doubles => self.capture()?,
             Deed::Capture => self.capture()?,
             Deed::CaptureAgain => self.capture_again()?,
             Deed::Contradict => self.contradict(),

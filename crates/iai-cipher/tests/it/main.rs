@@ -1,5 +1,10 @@
 //! Databases through SQLite itself: ours, and one that SQLCipher with OpenSSL wrote.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy's leave for tests ends at the functions that carry #[test]"
+)]
+
 use std::fs;
 use std::path::Path;
 

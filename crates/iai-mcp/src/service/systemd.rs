@@ -86,7 +86,7 @@ const NETWORK: &str = "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n";
 
 /// The kernel sees to it that the daemon has no network, runs no code it made up, and cannot leave
 /// its namespaces.
-const NARROW: &str = "# As in config.json: \"sync_network\" and \"reflection\" loosen it, with setup again.\n\
+const NARROW: &str = "# \"sync_network\" and \"reflection\" loosen it, with setup again.\n\
      RestrictAddressFamilies=AF_UNIX\n\
      RestrictNamespaces=yes\n\
      MemoryDenyWriteExecute=yes\n\

@@ -223,8 +223,12 @@ impl<'a, 'w> Publishing<'a, 'w> {
                         self.link(*kind, *src, *dst)?;
                     }
                 }
+                SyncChange::Forget(id) if is_personal => self.forget_untold(*id)?,
                 value if is_personal => self.value(value, note.since)?,
-                SyncChange::Pin(_) | SyncChange::Profile(_) | SyncChange::Identity => {}
+                SyncChange::Pin(_)
+                | SyncChange::Profile(_)
+                | SyncChange::Identity
+                | SyncChange::Forget(_) => {}
             }
         }
         Ok(notes.len() == AT_ONCE)
@@ -252,7 +256,7 @@ impl<'a, 'w> Publishing<'a, 'w> {
                 let body = said.map(|(text, at)| bodies::of_identity(text, at)).transpose()?;
                 ("identity".to_owned(), Vec::new(), body)
             }
-            SyncChange::Link { .. } => return Ok(()),
+            SyncChange::Link { .. } | SyncChange::Forget(_) => return Ok(()),
         };
         let stamp = self.stamp_of(since);
         if self.writing.note_sync_value(&name, (stamp.at, *stamp.by.as_bytes()))? {
@@ -293,6 +297,18 @@ impl<'a, 'w> Publishing<'a, 'w> {
         let memory = reader.memory(id)?;
         let project = memory.and_then(|memory| memory.project);
         Ok(project.is_some_and(|path| projects.iter().any(|shared| shared.path == path)))
+    }
+
+    /// Tells what was forgotten here before it was told: others may have taken it in themselves.
+    fn forget_untold(&mut self, id: MemoryId) -> Result<()> {
+        let vault = self.open.vault.number;
+        if self.writing.read().is_sync_gone(vault, id)? {
+            return Ok(());
+        }
+        let stamp = self.tick();
+        let operation = Operation::Forget { memory: bodies::uuid_of(id), entries: Vec::new() };
+        self.push(&Stamped { stamp, operation })?;
+        Ok(self.writing.note_sync_gone(vault, id)?)
     }
 
     /// Tells what was forgotten here and has been carried.

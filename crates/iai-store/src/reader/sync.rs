@@ -370,6 +370,7 @@ fn change_of(row: &Row<'_>) -> rusqlite::Result<SyncChange> {
         "pin" => SyncChange::Pin(row.get(3)?),
         "profile" => SyncChange::Profile(row.get(2)?),
         "identity" => SyncChange::Identity,
+        "forget" => SyncChange::Forget(row.get(3)?),
         _ => SyncChange::Link { kind: row.get(2)?, src: row.get(3)?, dst: row.get(4)? },
     })
 }

@@ -135,7 +135,7 @@ pub struct SyncEntry {
     pub payload: Option<Vec<u8>>,
 }
 
-/// Something that changed and is told to others, other than a memory that came or went.
+/// Something that changed and is told to others, other than a memory that came.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SyncChange {
     /// A memory was pinned or unpinned.
@@ -144,6 +144,8 @@ pub enum SyncChange {
     Profile(String),
     /// The user said who they are.
     Identity,
+    /// A memory was forgotten that no entry had carried.
+    Forget(MemoryId),
     /// A link came to be or was strengthened.
     Link {
         /// What it means.

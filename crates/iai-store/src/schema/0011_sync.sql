@@ -183,6 +183,18 @@ BEGIN
      WHERE a.number = NEW.src AND b.number = NEW.dst;
 END;
 
+-- Forgetting something that was never told: another machine may have taken it in by itself.
+CREATE TRIGGER sync_forgotten_untold BEFORE DELETE ON memory
+    WHEN EXISTS (SELECT 1 FROM sync_vault WHERE kind = 'personal')
+     AND NOT EXISTS (SELECT 1 FROM sync_carried c JOIN sync_vault v ON v.number = c.vault
+                      WHERE c.memory = OLD.number AND v.kind = 'personal')
+     AND EXISTS (SELECT 1 FROM session s WHERE s.number = OLD.session
+                    AND s.host <> 'iai-mcp' AND s.host <> 'taught'
+                    AND NOT (length(s.name) = 23 AND s.name GLOB 'doctor-*'))
+BEGIN
+    INSERT INTO sync_change (what, src) VALUES ('forget', OLD.uuid);
+END;
+
 -- Forgetting: what carried the memory has to be erased elsewhere too.
 CREATE TRIGGER sync_forgotten BEFORE DELETE ON memory
     WHEN EXISTS (SELECT 1 FROM sync_carried WHERE memory = OLD.number)
