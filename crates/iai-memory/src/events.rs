@@ -23,6 +23,7 @@ const READABLE: &[&str] = &[
     "identity_updated",
     "pin_updated",
     "permanent_capture_failure",
+    "sync_exchanged",
     "daemon_started",
     "daemon_stopped",
 ];

@@ -105,6 +105,8 @@ fn three_homes_share_one_memory_and_forget_together() {
     assert_eq!(one.told(), three.told());
     assert_eq!(one.ids().len(), 4);
     assert!(!contains(shared.path(), "harbour") && !contains(shared.path(), "Marlin"));
+    let log = three.sandbox.run(&["sync", "log"]);
+    assert!(stdout(&log).contains("received"), "{}{}", stdout(&log), stderr(&log));
     let recalled = three.sandbox.json(&["recall", "--json", "what do we call the tug?"]);
     assert!(recalled["hits"][0]["literal_surface"].as_str().unwrap().contains("Marlin"));
 
