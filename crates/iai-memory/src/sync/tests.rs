@@ -270,18 +270,12 @@ fn forgetting_reaches_everyone_and_the_log() {
         assert_eq!(status.vaults[0].withheld, 0);
     }
     let n_erased = shelf.chains.values().flatten().filter(|entry| entry.payload.is_none()).count();
-    assert_eq!(n_erased, shelf_puts_of_the_secret(&shelf));
+    // The second machine that had it found it told, or told it as well.
+    assert!((1..=2).contains(&n_erased), "{n_erased} payloads are gone");
     // It does not come back by being said again from a transcript.
     machines[2].trial.tell(&[secret]);
     settle(&all, &mut shelf);
     assert_eq!(machines[0].texts(), machines[2].texts());
-}
-
-/// One machine told it, or two did.
-fn shelf_puts_of_the_secret(shelf: &Shelf) -> usize {
-    let n_puts: usize = shelf.chains.values().map(Vec::len).sum();
-    assert!(n_puts > 3);
-    shelf.chains.values().flatten().filter(|entry| entry.payload.is_none()).count().clamp(1, 2)
 }
 
 #[test]
