@@ -10,6 +10,8 @@ const SQLITE: &[(&str, &str)] = &[
     ("SQLITE_USE_URI", "1"),
     // Stores of the first versions hold such a table, and migrations look at it.
     ("SQLITE_ENABLE_FTS5", "1"),
+    // Counting what is allocated takes one lock for all threads, and nobody looks at the count.
+    ("SQLITE_DEFAULT_MEMSTATUS", "0"),
     // Nothing may bring foreign code into the process that holds the key.
     ("SQLITE_OMIT_LOAD_EXTENSION", "1"),
     ("HAVE_ISNAN", "1"),

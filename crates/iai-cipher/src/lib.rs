@@ -5,6 +5,7 @@
 //! says why it is not OpenSSL that does this. What is stored and under which key is the store's.
 
 mod kernels;
+mod known;
 mod pages;
 
 pub use kernels::ensure_ready;
