@@ -13,6 +13,7 @@ mod models;
 mod news;
 mod opening;
 mod organiser;
+mod priority;
 mod reflection;
 mod scanning;
 mod singleton;
@@ -181,6 +182,9 @@ impl House {
             let why = json!({"why": format!("{why:?}")});
             if let Err(error) = opened.engine.record_event("daemon_stopped", why, clock::now()) {
                 tracing::warn!(%error, "leaving without a note");
+            }
+            if let Err(error) = opened.engine.write_down_uses(clock::now()) {
+                tracing::warn!(%error, "leaving without writing down what was of use");
             }
             // Everything acknowledged is durable already; this only keeps the log file short.
             if let Err(error) = opened.engine.checkpoint() {

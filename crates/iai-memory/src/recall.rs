@@ -253,7 +253,7 @@ impl MemoryEngine {
         let Told { mut answer, numbers, dispute, embedding } = told;
         let beside = beside::Beside { engine: self, manner: &manner, room, numbers: &numbers };
         beside.add(&mut answer, ask, now)?;
-        self.note_answer(ask, &answer, dispute.as_ref(), now)?;
+        self.note_answer(ask, &answer, dispute.as_ref(), now);
         let mut answer = pack::finish(answer);
         answer.timing_us = (ask.timing == Timing::Told)
             .then(|| TimingUs { embedding: micros(embedding), all: micros(begun.elapsed()) });
@@ -285,7 +285,9 @@ impl MemoryEngine {
                 let mut ranked = rank::rank(reader, cue, &found, now, n_max)?;
                 shape::focus(&mut ranked, manner, ask.asked_from.as_deref());
                 linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
-                let beside = corrections::order(reader, &found.corrections, &mut ranked, now)?;
+                let was_hinted = |dispute: &Dispute| self.uses.was_hinted(dispute);
+                let corrections = &found.corrections;
+                let beside = corrections::order(reader, corrections, &mut ranked, now, was_hinted)?;
                 Ok::<_, MemoryError>((shape::choose(ranked, manner), beside))
             })?;
             let corrections::Beside { anti_hits, dispute } = beside;
@@ -305,9 +307,9 @@ impl MemoryEngine {
         answer: &RecallAnswer,
         dispute: Option<&Dispute>,
         now: Timestamp,
-    ) -> Result<()> {
+    ) {
         if self.is_read_only() || ask.as_of.is_some() {
-            return Ok(());
+            return;
         }
         let told = answer.hits.iter().map(|hit| hit.record_id);
         if let Some(session) = &ask.session {
@@ -315,9 +317,8 @@ impl MemoryEngine {
         }
         self.note_recalled(told);
         let is_told = answer.hints.iter().any(|hint| hint.kind == corrections::HINT_KIND);
-        match dispute.filter(|_| is_told) {
-            Some(dispute) => self.write(|writing| Ok(writing.note_hinted(dispute, now)?)),
-            None => Ok(()),
+        if let Some(dispute) = dispute.filter(|_| is_told) {
+            self.note_hinted(dispute, now);
         }
     }
 }

@@ -1,15 +1,17 @@
-//! How often memories are of use: noted while answers are given, written down when it is quiet.
+//! What answers leave behind: how often memories are of use, and which disputes were told. Noted
+//! while answers are given, written down when it is quiet: who asks does not wait for the disk.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use iai_store::{MemoryId, Uses};
+use iai_store::{Dispute, MemoryId, MemoryNumber, Uses};
+use jiff::Timestamp;
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{Advance, Due, Effects, Shift, Step};
 
-/// Memories whose uses wait to be written down; beyond that, uses are not counted.
+/// Memories whose uses wait to be written down; beyond that, uses are not counted. As many disputes.
 const WAITING_MAX: usize = 4096;
 /// The hits of one answer that count as recalled; those below fill its room.
 const ANSWERS_MAX: usize = 2;
@@ -18,11 +20,23 @@ const KEPT_MAX: usize = 20_000;
 
 /// What was noted and is not written down yet.
 #[derive(Default)]
-pub(crate) struct UseRoom(Mutex<BTreeMap<MemoryId, Uses>>);
+pub(crate) struct UseRoom(Mutex<Noted>);
+
+#[derive(Default)]
+struct Noted {
+    uses: BTreeMap<MemoryId, Uses>,
+    /// Disputes that somebody was told of, by what was said later, and when.
+    hinted: BTreeMap<MemoryNumber, Timestamp>,
+}
 
 impl UseRoom {
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<MemoryId, Uses>> {
+    fn waiting(&self) -> MutexGuard<'_, Noted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells whether somebody was told of a dispute.
+    pub(crate) fn was_hinted(&self, dispute: &Dispute) -> bool {
+        dispute.hinted_at.is_some() || self.waiting().hinted.contains_key(&dispute.about.later)
     }
 }
 
@@ -45,12 +59,45 @@ impl MemoryEngine {
         }
         let mut waiting = self.uses.waiting();
         for id in ids {
-            if waiting.len() < WAITING_MAX || waiting.contains_key(&id) {
-                change(waiting.entry(id).or_default());
+            if waiting.uses.len() < WAITING_MAX || waiting.uses.contains_key(&id) {
+                change(waiting.uses.entry(id).or_default());
             }
         }
         drop(waiting);
         self.wake_organiser();
+    }
+
+    /// Notes that somebody was told of a dispute.
+    pub(crate) fn note_hinted(&self, dispute: &Dispute, now: Timestamp) {
+        let mut waiting = self.uses.waiting();
+        if waiting.hinted.len() < WAITING_MAX {
+            waiting.hinted.entry(dispute.about.later).or_insert(now);
+        }
+        drop(waiting);
+        self.wake_organiser();
+    }
+
+    /// Writes down what was noted; returns how many memories were of use and how many disputes were
+    /// told. Done before leaving, too.
+    pub fn write_down_uses(&self, now: Timestamp) -> Result<(usize, usize)> {
+        let (uses, hinted) = {
+            let mut waiting = self.uses.waiting();
+            (std::mem::take(&mut waiting.uses), waiting.hinted.clone())
+        };
+        if uses.is_empty() && hinted.is_empty() {
+            return Ok((0, 0));
+        }
+        let uses: Vec<(MemoryId, Uses)> = uses.into_iter().collect();
+        self.write(|writing| {
+            for (later, at) in &hinted {
+                writing.note_hinted(*later, *at)?;
+            }
+            writing.add_uses(&uses, now)?;
+            Ok(writing.drop_uses(KEPT_MAX)?)
+        })?;
+        // Only now does the store say of itself that they were told.
+        self.uses.waiting().hinted.retain(|later, _| !hinted.contains_key(later));
+        Ok((uses.len(), hinted.len()))
     }
 }
 
@@ -70,15 +117,62 @@ impl Step for CountUses {
         if shift.must_make_way() {
             return Ok(Advance::MadeWay);
         }
-        let noted = std::mem::take(&mut *engine.uses.waiting());
-        if noted.is_empty() {
-            return Ok(Advance::Nothing);
+        Ok(match engine.write_down_uses(shift.now)? {
+            (0, 0) => Advance::Nothing,
+            (n_used, n_told) => Advance::Did(Effects::from([
+                ("memories_used", n_used as u64),
+                ("disputes_told", n_told as u64),
+            ])),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iai_store::{Role, Tier};
+
+    use super::*;
+    use crate::ingest::CaptureAsk;
+    use crate::recall::RecallAsk;
+    use crate::trial::Trial;
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+    const CUE: &str = "which port does the billing service listen on";
+
+    fn say(engine: &MemoryEngine, text: &str) {
+        let ask = CaptureAsk {
+            text: text.to_owned(),
+            cue: None,
+            tier: Tier::Episodic,
+            role: Role::User,
+            session: "s".to_owned(),
+            project: None,
+            cwd: None,
+        };
+        engine.capture(&ask, NOW).unwrap();
+    }
+
+    fn is_hinted(engine: &MemoryEngine) -> bool {
+        let answer = engine.recall(&RecallAsk::new(CUE, 1500), NOW).unwrap();
+        answer.hints.iter().any(|hint| hint.kind == "contradiction")
+    }
+
+    #[test]
+    fn a_dispute_is_told_once_while_the_writer_is_busy_and_after_a_start() {
+        let trial = Trial::new();
+        let engine = &trial.engine;
+        for port in [8080, 9090] {
+            say(engine, &format!("The billing service listens on port {port}."));
         }
-        let noted: Vec<(MemoryId, Uses)> = noted.into_iter().collect();
-        engine.write(|writing| {
-            writing.add_uses(&noted, shift.now)?;
-            Ok(writing.drop_uses(KEPT_MAX)?)
-        })?;
-        Ok(Advance::Did(Effects::from([("memories_used", noted.len() as u64)])))
+        let told = engine.with_writer(|_| Ok([is_hinted(engine), is_hinted(engine)])).unwrap();
+        assert_eq!(told, [true, false]);
+        let hinted = |engine: &MemoryEngine| {
+            let open = engine.read(|reader| Ok(reader.open_disputes(9)?)).unwrap();
+            open.iter().filter(|dispute| dispute.hinted_at.is_some()).count()
+        };
+        assert_eq!(hinted(engine), 0);
+        assert_eq!(engine.write_down_uses(NOW).unwrap().1, 1);
+        assert_eq!((hinted(engine), engine.write_down_uses(NOW).unwrap()), (1, (0, 0)));
+        assert!(!is_hinted(engine));
     }
 }

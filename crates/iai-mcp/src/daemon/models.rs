@@ -12,6 +12,7 @@ use iai_wire::code;
 use serde_json::{Value, json};
 
 use super::handlers::Failure;
+use super::priority::{self, Standing};
 
 /// The end of a model file's name.
 const EXTENSION: &str = "iai";
@@ -102,7 +103,7 @@ impl Models {
         *self.state() = loaded;
         // After the models are open: the threads that embed cues keep their priority, the ones
         // that embed memories inherit this one.
-        yield_to_others();
+        priority::stand(Standing::Last);
         // An error ends a round, not the thread: the next turn that comes in is the next try.
         while let Err(error) = self.engine.embed_until_stopped() {
             tracing::error!(%error, "embedding memories");
@@ -165,13 +166,4 @@ fn first_model(folder: &Path) -> Option<String> {
         .collect();
     names.sort_unstable();
     names.into_iter().next()
-}
-
-/// Lets the scheduler prefer every other thread. Where that is a matter of the whole process, the
-/// answers would suffer too, and it is left alone.
-pub(super) fn yield_to_others() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(19) {
-        tracing::debug!(%error, "working at the usual priority");
-    }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use iai_memory::{MemoryEngine, Pace};
 
-use super::models::yield_to_others;
+use super::priority::{self, Standing};
 use super::reflection::Reflection;
 use crate::clock;
 
@@ -26,7 +26,7 @@ pub(super) fn start(
     let thread = thread::Builder::new().name("organise".to_owned());
     thread
         .spawn(move || {
-            yield_to_others();
+            priority::stand(Standing::Last);
             let after_idle_round = || reflection.ask_when_idle();
             let pace = Pace { clock: &clock::now, idle_min, after_idle_round: &after_idle_round };
             // An error ends a round, not the thread: what comes in next is the next try.

@@ -11,6 +11,7 @@ use iai_wire::{Call, code, error_reply, result_reply};
 use serde_json::Value;
 
 use super::handlers::{self, Failure};
+use super::priority::{self, Standing};
 
 const READERS: usize = 3;
 /// One writes; another reads what was sent meanwhile.
@@ -45,10 +46,10 @@ impl Workers {
     /// Starts the threads. They end with the process.
     pub(super) fn start(answer: &Arc<Answer>) -> std::io::Result<Self> {
         Ok(Self {
-            reading: start("reader", READERS, answer)?,
-            writing: start("writer", WRITERS, answer)?,
-            capturing: start("capturer", CAPTURERS, answer)?,
-            waiting: start("patient", PATIENT, answer)?,
+            reading: start("reader", READERS, Standing::First, answer)?,
+            writing: start("writer", WRITERS, Standing::First, answer)?,
+            capturing: start("capturer", CAPTURERS, Standing::Second, answer)?,
+            waiting: start("patient", PATIENT, Standing::First, answer)?,
         })
     }
 
@@ -89,15 +90,21 @@ impl Workers {
 }
 
 /// Starts the threads behind one queue.
-fn start(name: &str, n_threads: usize, answer: &Arc<Answer>) -> std::io::Result<SyncSender<Job>> {
+fn start(
+    name: &str,
+    n_threads: usize,
+    standing: Standing,
+    answer: &Arc<Answer>,
+) -> std::io::Result<SyncSender<Job>> {
     let (queue, jobs) = mpsc::sync_channel(QUEUE_MAX);
     let jobs = Arc::new(Mutex::new(jobs));
     for place in 0..n_threads {
         let jobs = Arc::clone(&jobs);
         let answer = Arc::clone(answer);
-        thread::Builder::new()
-            .name(format!("{name}-{place}"))
-            .spawn(move || work(&jobs, &*answer))?;
+        thread::Builder::new().name(format!("{name}-{place}")).spawn(move || {
+            priority::stand(standing);
+            work(&jobs, &*answer);
+        })?;
     }
     Ok(queue)
 }

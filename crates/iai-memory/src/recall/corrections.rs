@@ -204,6 +204,7 @@ pub(crate) fn order(
     corrections: &Corrections,
     ranked: &mut Vec<Ranked>,
     now: Timestamp,
+    was_hinted: impl Fn(&Dispute) -> bool,
 ) -> Result<Beside> {
     let corrections = &corrections.with_copies(reader, ranked)?;
     bring_current(reader, corrections, ranked)?;
@@ -232,7 +233,7 @@ pub(crate) fn order(
         let pair = [dispute.about.earlier, dispute.about.later];
         ranked.iter().position(|hit| pair.contains(&hit.number))
     };
-    let untold = disputes.into_iter().filter(|dispute| dispute.hinted_at.is_none());
+    let untold = disputes.into_iter().filter(|dispute| !was_hinted(dispute));
     let dispute = untold.min_by_key(place);
     Ok(Beside { anti_hits, dispute })
 }

@@ -7,7 +7,7 @@ use super::Writing;
 use crate::error::Result;
 use crate::reader::sql_limit;
 use crate::record::memory::Millis;
-use crate::record::{Dispute, MemoryNumber, NewDispute, Settlement};
+use crate::record::{MemoryNumber, NewDispute, Settlement};
 
 /// A value is shown in one line; of a longer one the beginning tells enough. The schema says so
 /// too.
@@ -32,14 +32,14 @@ impl Writing<'_> {
         })
     }
 
-    /// Says that somebody was told about a dispute. What was said later often stands against
-    /// several earlier memories that all say the same: that is one thing to tell.
-    pub fn note_hinted(&self, dispute: &Dispute, now: Timestamp) -> Result<()> {
+    /// Says that somebody was told about the disputes of what was said later. It often stands
+    /// against several earlier memories that all say the same: that is one thing to tell.
+    pub fn note_hinted(&self, later: MemoryNumber, at: Timestamp) -> Result<()> {
         self.reader.run("noting a hint", |c| {
             c.prepare_cached(
                 "UPDATE dispute SET hinted_at_ms = ifnull(hinted_at_ms, ?) WHERE later = ?",
             )?
-            .execute(params![Millis(now), dispute.about.later])
+            .execute(params![Millis(at), later])
             .map(drop)
         })
     }

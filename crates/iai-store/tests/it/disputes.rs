@@ -39,7 +39,7 @@ fn a_pair_has_one_dispute_that_is_told_and_settled() {
     assert_eq!((&open[0].about, open[0].found_at, open[0].hinted_at), (&first, at(1), None));
     assert_eq!(open[1].about.new_value.len(), 200);
     for seconds in [5, 6] {
-        store.write(|w| w.note_hinted(&open[0], at(seconds))).unwrap();
+        store.write(|w| w.note_hinted(open[0].about.later, at(seconds))).unwrap();
     }
     assert_eq!(store.read().disputes_of(&n[..1]).unwrap()[0].hinted_at, Some(at(5)));
     let settle = |store: &mut Store| {
