@@ -9,7 +9,49 @@ const GAP_WORDS_MAX: usize = 12;
 /// A sentence as its words.
 pub(crate) struct Wording {
     words: Vec<String>,
+    beginnings: Beginnings,
     pub(crate) is_question: bool,
+}
+
+/// How the words of a sentence begin, as one bit for two bytes. There are hundreds of patterns, and
+/// nearly every one is passed over by a look at its own beginning.
+#[derive(Default)]
+struct Beginnings([u64; 16]);
+
+impl Beginnings {
+    fn of(words: &[String]) -> Self {
+        let mut all = Self::default();
+        for word in words {
+            let (slot, bit) = Self::place(word.as_bytes());
+            if let Some(slot) = all.0.get_mut(slot) {
+                *slot |= bit;
+            }
+        }
+        all
+    }
+
+    fn place(word: &[u8]) -> (usize, u64) {
+        let byte = |at: usize| usize::from(word.get(at).copied().unwrap_or_default());
+        let number = byte(0) * 31 + byte(1);
+        (number / 64 % 16, 1 << (number % 64))
+    }
+
+    /// Tells whether a word may be the first of the pattern. Where the pattern leaves it open, any.
+    fn may_have(&self, pattern: &[u8]) -> bool {
+        let first = pattern.split(|byte| *byte == b' ').next().unwrap_or_default();
+        let beginning = first.strip_suffix(b"*").unwrap_or(first);
+        let is_open = first == "…".as_bytes() || beginning.len() < 2 && beginning != first;
+        let (slot, bit) = Self::place(beginning);
+        is_open || self.0.get(slot).is_some_and(|slot| slot & bit != 0)
+    }
+
+    /// Returns those of the patterns that may begin somewhere.
+    fn possible<'a>(&self, patterns: &'a str) -> impl Iterator<Item = &'a str> {
+        // By bytes: searching for a character costs more than all the rest.
+        let each = patterns.as_bytes().split(|byte| *byte == b'|');
+        each.filter(|pattern| self.may_have(pattern))
+            .filter_map(|pattern| std::str::from_utf8(pattern).ok())
+    }
 }
 
 impl Wording {
@@ -17,11 +59,12 @@ impl Wording {
         let lower = sentence.to_lowercase().replace('’', "'");
         let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '\'' | '_');
         let words = lower.split(|letter| !is_part(letter)).map(|word| word.trim_matches('\''));
-        let words = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
         let end = sentence.trim_end_matches(|letter: char| {
             letter.is_whitespace() || matches!(letter, '"' | '”' | '»' | ')' | '*' | '`')
         });
-        Self { words, is_question: end.ends_with(['?', '？']) || sentence.starts_with('¿') }
+        let is_question = end.ends_with(['?', '？']) || sentence.starts_with('¿');
+        Self { beginnings: Beginnings::of(&words), words, is_question }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -39,7 +82,9 @@ impl Wording {
     /// Drops words that only lead in to what is said.
     pub(crate) fn without_lead_in(mut self, lead_ins: &str) -> Self {
         let begins = |own: &Self, lead_in: &str| own.begins(lead_in).is_some();
-        while let Some(lead_in) = lead_ins.split('|').find(|lead_in| begins(&self, lead_in)) {
+        while let Some(lead_in) =
+            self.beginnings.possible(lead_ins).find(|lead_in| begins(&self, lead_in))
+        {
             let n_words = lead_in.split(' ').count();
             if self.words.len() <= n_words {
                 break;
@@ -51,20 +96,23 @@ impl Wording {
 
     /// Returns how many words the pattern takes at the beginning.
     pub(crate) fn begins(&self, pattern: &str) -> Option<usize> {
-        self.matches_at(0, pattern)
+        self.beginnings.may_have(pattern.as_bytes()).then(|| self.matches_at(0, pattern))?
     }
 
     /// Returns where the pattern stands: its first word and one past its last.
     pub(crate) fn find(&self, pattern: &str) -> Option<(usize, usize)> {
+        if !self.beginnings.may_have(pattern.as_bytes()) {
+            return None;
+        }
         (0..self.words.len()).find_map(|at| self.matches_at(at, pattern).map(|end| (at, end)))
     }
 
     pub(crate) fn has_any(&self, patterns: &str) -> bool {
-        patterns.split('|').any(|pattern| self.find(pattern).is_some())
+        self.beginnings.possible(patterns).any(|pattern| self.find(pattern).is_some())
     }
 
     pub(crate) fn begins_any(&self, patterns: &str) -> bool {
-        patterns.split('|').any(|pattern| self.begins(pattern).is_some())
+        self.beginnings.possible(patterns).any(|pattern| self.begins(pattern).is_some())
     }
 
     pub(crate) fn ends_any(&self, patterns: &str) -> bool {
@@ -72,7 +120,7 @@ impl Wording {
             let start = self.words.len().checked_sub(pattern.split(' ').count());
             start.is_some_and(|start| self.matches_at(start, pattern).is_some())
         };
-        patterns.split('|').any(is_end)
+        self.beginnings.possible(patterns).any(is_end)
     }
 
     fn matches_at(&self, start: usize, pattern: &str) -> Option<usize> {
@@ -122,6 +170,25 @@ mod tests {
         check("Мы решили использовать", "реш*", Some((1, 2)));
         check("wir haben uns für Rust entschieden", "wir haben … entschieden", Some((0, 6)));
         check("wir haben Zeit", "wir haben … entschieden", None);
+        check("y ahora no", "y", Some((0, 1)));
+        check("yet another", "y", None);
+        check("say yet", "y*", Some((1, 2)));
+        check("any two words", "… words", Some((0, 3)));
+    }
+
+    #[test]
+    fn a_look_at_the_beginnings_never_loses_a_match() {
+        let sentence = "Мы решили: l'été, on ne change jamais a port, ok? y";
+        let wording = Wording::of(sentence);
+        for (at, word) in wording.words().enumerate() {
+            let letters = word.chars().count();
+            for n in 1..=letters {
+                let begun: String = word.chars().take(n).collect();
+                let found = wording.find(&format!("{begun}*"));
+                assert!(found.is_some_and(|(first, _)| first <= at), "{begun}* in {sentence}");
+            }
+            assert!(wording.find(word).is_some_and(|(first, _)| first <= at), "{word}");
+        }
     }
 
     #[test]
