@@ -46,6 +46,7 @@ impl MemoryEngine {
                 break;
             }
             while !bell.is_over() && self.embed_step()? {}
+            while !bell.is_over() && self.fetch_ahead_step()? {}
             // Its threads and buffers go too.
             drop(self.meaning.hands().take());
         }
