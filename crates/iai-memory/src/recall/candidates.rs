@@ -29,8 +29,8 @@ const WORDS_ASKED_MAX: usize = 48;
 const SCENE_REACH: usize = 8;
 /// Sign codes estimated again, and vectors compared exactly.
 const LIMITS: Limits = Limits { n_scan: 640, n_estimate: LANE_MAX };
-/// With fewer memories a lane has answered by the time a thread has begun and ended.
-const MEMORIES_WORTH_A_THREAD: usize = 20_000;
+/// With fewer memories a lane has answered before a thread has begun.
+const MEMORIES_WORTH_A_THREAD: usize = 5_000;
 /// Quoted words may stand together in any of these.
 const PHRASE_CANDIDATES_MAX: usize = 200;
 
