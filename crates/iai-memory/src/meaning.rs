@@ -4,6 +4,7 @@
 //! A memory is found by its words the moment it is stored; its vectors follow from a thread of low
 //! priority. With no model there is no lane, and recall says so.
 
+mod ahead;
 mod filling;
 mod passages;
 
@@ -17,6 +18,7 @@ use iai_store::{
 };
 use serde::Serialize;
 
+use self::ahead::{Ahead, Asked};
 use crate::bell::Bell;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
@@ -28,6 +30,7 @@ pub(crate) struct MeaningRoom {
     bell: Bell,
     /// The model with helper threads of its own: those that embed cues must not be kept busy.
     hands: Mutex<Option<Arc<dyn Embedder>>>,
+    ahead: Ahead,
 }
 
 #[derive(Default)]
@@ -54,9 +57,15 @@ pub(crate) struct CueVector {
 
 /// A cue beside all vectors of its model.
 pub(crate) struct Meaning<'a> {
+    compared: Compared<'a>,
+    reader: &'a Reader,
+}
+
+/// The same for a thread that has a connection of its own.
+#[derive(Clone, Copy)]
+pub(crate) struct Compared<'a> {
     cue: &'a [f32],
     lane: &'a Lane,
-    reader: &'a Reader,
 }
 
 /// What is nearest to a memory.
@@ -162,10 +171,13 @@ impl MemoryEngine {
 
     /// Embeds the cue; `None` without a model.
     pub(crate) fn embed_cue(&self, cue: &str) -> Result<Option<CueVector>> {
-        let embedder = match &self.meaning.read().serving {
-            Some(lane) => Arc::clone(&lane.embedder),
+        let (embedder, model) = match &self.meaning.read().serving {
+            Some(lane) => (Arc::clone(&lane.embedder), lane.index.model().number),
             None => return Ok(None),
         };
+        if self.meaning.ahead.ask(model) == Asked::First {
+            self.meaning.bell.ring();
+        }
         let begun = Instant::now();
         let vector = embedder.embed(&[cue])?.pop().unwrap_or_default();
         Ok(Some(CueVector { embedder, vector, took: begun.elapsed() }))
@@ -216,7 +228,8 @@ impl MemoryEngine {
         let lanes = self.meaning.read();
         // A model that began to serve in this moment has other vectors than this cue's.
         let meaning = lanes.serving.as_ref().zip(cue).filter(|(lane, cue)| lane.is_of(cue));
-        let meaning = meaning.map(|(lane, cue)| Meaning { cue: &cue.vector, lane, reader });
+        let meaning = meaning
+            .map(|(lane, cue)| Meaning { compared: Compared { cue: &cue.vector, lane }, reader });
         self.with_index(|index| work(meaning.as_ref(), index))?
     }
 }
@@ -287,17 +300,34 @@ impl Meaning<'_> {
         admits: impl Fn(MemoryNumber) -> bool + Sync,
         limits: Limits,
     ) -> Result<DenseFound> {
-        Ok(self.lane.index.search(self.reader, self.cue, admits, limits)?)
+        let Compared { cue, lane } = self.compared;
+        Ok(lane.index.search(self.reader, cue, admits, limits)?)
     }
 
     /// Returns how many dimensions the cue has.
     pub(crate) fn n_dimensions(&self) -> usize {
-        self.cue.len()
+        self.compared.cue.len()
     }
 
     /// Returns the cosines of memories that another lane found.
     pub(crate) fn cosines(&self, numbers: &[MemoryNumber]) -> Result<Vec<Option<f32>>> {
-        Ok(self.lane.index.cosines(self.reader, self.cue, numbers)?)
+        self.compared.cosines(self.reader, numbers)
+    }
+
+    /// Returns what another thread can compare with.
+    pub(crate) fn compared(&self) -> Compared<'_> {
+        self.compared
+    }
+}
+
+impl Compared<'_> {
+    /// Returns the cosines of these memories, as this connection sees them.
+    pub(crate) fn cosines(
+        &self,
+        reader: &Reader,
+        numbers: &[MemoryNumber],
+    ) -> Result<Vec<Option<f32>>> {
+        Ok(self.lane.index.cosines(reader, self.cue, numbers)?)
     }
 }
 

@@ -112,6 +112,10 @@ pub enum Timing {
 pub struct TimingUs {
     /// Embedding the cue.
     pub embedding: u64,
+    /// Asking both lanes, and about corrections and scenes.
+    pub finding: u64,
+    /// Scoring, reading the best, following links and corrections.
+    pub ranking: u64,
     /// Everything, that included.
     pub all: u64,
 }
@@ -250,13 +254,12 @@ impl MemoryEngine {
         let manner = Manner::of(&self.stored_profile()?);
         let room = pack::Room::new(ask.budget_tokens, ask.n_hits_wanted, manner.showing);
         let told = self.hits(ask, cue, &manner, (room, now))?;
-        let Told { mut answer, numbers, dispute, embedding } = told;
+        let Told { mut answer, numbers, dispute, spent } = told;
         let beside = beside::Beside { engine: self, manner: &manner, room, numbers: &numbers };
         beside.add(&mut answer, ask, now)?;
         self.note_answer(ask, &answer, dispute.as_ref(), now);
         let mut answer = pack::finish(answer);
-        answer.timing_us = (ask.timing == Timing::Told)
-            .then(|| TimingUs { embedding: micros(embedding), all: micros(begun.elapsed()) });
+        answer.timing_us = (ask.timing == Timing::Told).then(|| spent.told(begun.elapsed()));
         Ok(answer)
     }
 
@@ -269,13 +272,14 @@ impl MemoryEngine {
         (room, now): (pack::Room, Timestamp),
     ) -> Result<Told> {
         self.read(|reader| {
+            let begun = Instant::now();
             let found = candidates::find(self, reader, cue, ask, now)?;
-            let embedding = found.embedding;
+            let mut spent = Spent::on_finding(found.embedding, begun.elapsed());
             self.note_miss(cue, ask, &found, now);
             if ask.certainty == Certainty::OnlyConfident && doubt::is_doubtful(&found) {
                 let line = Line { fact: "nothing is known about this", step: None };
                 let hint = hints::hint("low_confidence", manner.tone, line);
-                return Ok(Told::of(pack::nothing(cue, hint), embedding));
+                return Ok(Told::of(pack::nothing(cue, hint), spent));
             }
             let n_max = match manner.needs_more_candidates() {
                 true => HITS_MAX.max(room.n_hits_max()),
@@ -290,13 +294,14 @@ impl MemoryEngine {
                 let beside = corrections::order(reader, corrections, &mut ranked, now, was_hinted)?;
                 Ok::<_, MemoryError>((shape::choose(ranked, manner), beside))
             })?;
+            spent.ranking = begun.elapsed().saturating_sub(spent.embedding + spent.finding);
             let corrections::Beside { anti_hits, dispute } = beside;
             let is_first = |kind| self.told.is_first(ask.session.as_deref(), kind);
             let mut hints = hints::about(&found, &ranked, manner, now, is_first);
             hints::put_first(&mut hints, dispute.as_ref().map(corrections::dispute_hint));
             let numbers = ranked.iter().map(|hit| (hit.memory.id, hit.number)).collect();
             let answer = pack::pack(cue, ranked, anti_hits, room, hints);
-            Ok(Told { answer, numbers, dispute, embedding })
+            Ok(Told { answer, numbers, dispute, spent })
         })
     }
 
@@ -330,14 +335,37 @@ struct Told {
     numbers: BTreeMap<MemoryId, MemoryNumber>,
     /// The dispute it hints at.
     dispute: Option<Dispute>,
-    /// What embedding the cue took.
-    embedding: Duration,
+    /// What it took so far.
+    spent: Spent,
 }
 
 impl Told {
     /// An answer that has no hits.
-    fn of(answer: RecallAnswer, embedding: Duration) -> Self {
-        Self { answer, numbers: BTreeMap::new(), dispute: None, embedding }
+    fn of(answer: RecallAnswer, spent: Spent) -> Self {
+        Self { answer, numbers: BTreeMap::new(), dispute: None, spent }
+    }
+}
+
+/// Where the time went until hits were packed.
+struct Spent {
+    embedding: Duration,
+    finding: Duration,
+    ranking: Duration,
+}
+
+impl Spent {
+    /// Finding includes embedding the cue; the two are told apart.
+    fn on_finding(embedding: Duration, both: Duration) -> Self {
+        Self { embedding, finding: both.saturating_sub(embedding), ranking: Duration::ZERO }
+    }
+
+    fn told(&self, all: Duration) -> TimingUs {
+        TimingUs {
+            embedding: micros(self.embedding),
+            finding: micros(self.finding),
+            ranking: micros(self.ranking),
+            all: micros(all),
+        }
     }
 }
 

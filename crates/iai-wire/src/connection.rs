@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -140,10 +141,8 @@ impl Connection {
     ) -> Result<Value, CallError> {
         self.n_calls += 1;
         let id = self.n_calls;
-        let answer = self.exchange(&Sent { jsonrpc: "2.0", id, method, params }, limit)?;
-        let response: Response = serde_json::from_value(answer)
-            .map_err(|error| CallError::Garbled(error.to_string()))?;
-        match response {
+        let call = Sent { jsonrpc: "2.0", id, method, params };
+        match self.exchange(&call, limit)? {
             Response { error: Some(error), .. } => {
                 Err(CallError::Refused { code: error.code, message: error.message })
             }
@@ -165,7 +164,12 @@ impl Connection {
             && matches!(self.reader.next_frame(), Ok(None))
     }
 
-    fn exchange(&mut self, message: &impl Serialize, limit: Duration) -> Result<Value, CallError> {
+    /// Sends a message and reads its answer, straight into what the caller makes of it.
+    fn exchange<T: DeserializeOwned>(
+        &mut self,
+        message: &impl Serialize,
+        limit: Duration,
+    ) -> Result<T, CallError> {
         let until = Instant::now() + limit;
         let mut stream = self.reader.stream();
         stream.set_write_timeout(Some(limit))?;

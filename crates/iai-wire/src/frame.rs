@@ -101,7 +101,7 @@ impl<R: Read> FrameReader<R> {
                 other => break other?,
             }
         };
-        self.buffer.extend(chunk.iter().take(n_read));
+        self.buffer.extend_from_slice(chunk.get(..n_read).unwrap_or_default());
         Ok(n_read)
     }
 }

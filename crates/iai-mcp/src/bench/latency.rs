@@ -98,7 +98,13 @@ struct Asked {
     whole: Times,
     embedding: Times,
     rest: Times,
+    /// Of the rest, what the daemon tells apart.
+    stages: [Times; STAGES.len()],
 }
+
+/// What the daemon tells of an answer beside the embedding, and what that is.
+const STAGES: [(&str, &str); 2] =
+    [("finding", "both lanes"), ("ranking", "scoring and reading the best")];
 
 impl Asked {
     fn take(&mut self, took: Duration, answer: &Value) {
@@ -109,6 +115,10 @@ impl Asked {
             let embedding = Duration::from_micros(micros);
             self.embedding.push(embedding);
             self.rest.push(took.saturating_sub(embedding));
+            for ((field, _), times) in STAGES.iter().zip(&mut self.stages) {
+                let micros = answer.at("timing_us").at(field).as_u64();
+                times.push(Duration::from_micros(micros.unwrap_or(0)));
+            }
         }
     }
 
@@ -117,6 +127,9 @@ impl Asked {
         if !self.embedding.is_empty() {
             sheet.add_times(&format!("{name}: embedding the cue"), &self.embedding);
             sheet.add_times(&format!("{name}: the rest"), &self.rest);
+            for ((_, what), times) in STAGES.iter().zip(&self.stages) {
+                sheet.add_times(&format!("{name}: of that, {what}"), times);
+            }
         }
     }
 }

@@ -115,7 +115,7 @@ fn work(jobs: &Mutex<Receiver<Job>>, answer: &Answer) {
         let Ok(Job { call, reply }) = job else { return };
         let answered = catch_unwind(AssertUnwindSafe(|| answer(&call)));
         let message = match answered {
-            Ok(Ok(result)) => result_reply(&call.id, &result),
+            Ok(Ok(result)) => result_reply(&call.id, result),
             Ok(Err(failure)) => error_reply(&call.id, failure.code, &failure.message),
             Err(_) => {
                 tracing::error!(method = call.method, "a handler panicked");

@@ -13,10 +13,11 @@ use crate::bell::Call;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 
-/// Memories embedded in one step; a step ends in one transaction.
-const MEMORIES_PER_STEP: usize = 32;
-/// Passages computed together: enough for every core, few enough to stop soon.
-const PASSAGES_PER_BATCH: usize = 32;
+/// Memories embedded in one step; a step ends in one transaction, and a sync of the disk.
+const MEMORIES_PER_STEP: usize = 64;
+/// Passages computed together: enough that no core waits long for the last of them, few enough to
+/// stop soon.
+const PASSAGES_PER_BATCH: usize = 64;
 /// So many different texts with the same vector are the model's fault.
 const COLLAPSE_TEXTS_MIN: usize = 8;
 /// Vectors of a retired model dropped in one transaction.
@@ -46,6 +47,7 @@ impl MemoryEngine {
                 break;
             }
             while !bell.is_over() && self.embed_step()? {}
+            while !bell.is_over() && self.fetch_ahead_step()? {}
             // Its threads and buffers go too.
             drop(self.meaning.hands().take());
         }

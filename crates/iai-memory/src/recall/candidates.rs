@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use iai_store::{
-    Catalogue, CatalogueEntry, DenseFound, DenseHit, LexicalHit, LexicalQuery, Limits,
-    MemoryNumber, Question, Reader, Role, Scope, Tier, contains_phrase,
+    Catalogue, CatalogueEntry, DenseFound, LexicalQuery, Limits, MemoryNumber, Question, Reader,
+    Role, Scope, Tier, contains_phrase,
 };
 use jiff::Timestamp;
 
@@ -17,7 +17,7 @@ use super::rank;
 use super::when;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
-use crate::meaning::Meaning;
+use crate::meaning::{Compared, Meaning};
 
 /// The best of each lane that are looked at; more changed no answer on the development sets.
 const LANE_MAX: usize = 64;
@@ -114,8 +114,9 @@ pub(crate) fn find(
             let question = index.ask(&query);
             // By words alone, doubt is about those that tell something.
             let telling = meaning.is_none().then(|| index.ask(&only_telling(&query)));
+            let scope = &scope;
             let lanes =
-                Lanes { question, telling, catalogue, meaning, scope: &scope, here, is_wording };
+                Lanes { engine, question, telling, catalogue, meaning, scope, here, is_wording };
             let (mut evidence, scale) = lanes.gather(phrased)?;
             let corrections = Corrections::look_up(reader, cue, &evidence, asked_at)?;
             lanes.add_heirs(corrections.heirs(), &mut evidence)?;
@@ -186,6 +187,7 @@ fn only_telling(query: &LexicalQuery) -> LexicalQuery {
 
 /// Both lanes at one moment, and what they are asked.
 struct Lanes<'a> {
+    engine: &'a MemoryEngine,
     question: Question<'a>,
     /// The words of the question that tell something, where there is no meaning.
     telling: Option<Question<'a>>,
@@ -211,13 +213,14 @@ impl Lanes<'_> {
             n_memories: self.catalogue.len(),
             ..Scale::default()
         };
-        let (mut numbers, mut near) = (phrased.clone(), Vec::new());
+        let (mut numbers, mut cosines) = (phrased.clone(), Vec::new());
         if !self.is_wording {
-            let (hits, found) = self.best_of_each()?;
-            numbers.extend(hits.iter().map(|hit| hit.number));
-            if let Some((meaning, found)) = self.meaning.zip(found) {
+            let BestOfEach { worded, near } = self.best_of_each()?;
+            numbers.extend(worded.numbers);
+            cosines = worded.cosines;
+            if let Some((meaning, found)) = self.meaning.zip(near) {
                 numbers.extend(found.hits.iter().map(|hit| hit.number));
-                near = found.hits;
+                cosines.extend(found.hits.iter().map(|hit| (hit.number, hit.cosine)));
                 let deviation = without_noise_of_signs(found.deviation, meaning.n_dimensions());
                 scale.cosines = Some((found.mean, deviation));
             }
@@ -230,29 +233,36 @@ impl Lanes<'_> {
         }
         let scores = evidence.values().map(|evidence| evidence.bm25);
         scale.bm25_best = scores.fold(0.0, f32::max);
-        self.add_cosines(&near, &mut evidence)?;
+        self.add_cosines(&cosines, &mut evidence)?;
         keep_promising(&mut evidence, &scale);
         Ok((evidence, scale))
     }
 
     /// Asks each lane for its best, both at once where that is worth a thread.
-    fn best_of_each(&self) -> Result<(Vec<LexicalHit>, Option<DenseFound>)> {
-        let (question, scope) = (&self.question, self.scope);
+    fn best_of_each(&self) -> Result<BestOfEach> {
         let Some(meaning) = self.meaning else {
-            return Ok((question.search(scope, LANE_MAX), None));
+            return Ok(BestOfEach { worded: self.worded(), near: None });
         };
-        let nearest = || meaning.nearest(scope.admits(self.catalogue), LIMITS);
-        if self.catalogue.len() < MEMORIES_WORTH_A_THREAD {
-            return Ok((question.search(scope, LANE_MAX), Some(nearest()?)));
+        let nearest = || meaning.nearest(self.scope.admits(self.catalogue), LIMITS);
+        // Without a daemon there is only one connection.
+        if self.catalogue.len() < MEMORIES_WORTH_A_THREAD || self.engine.is_read_only() {
+            return Ok(BestOfEach { worded: self.worded(), near: Some(nearest()?) });
         }
+        let (engine, compared) = (self.engine, meaning.compared());
+        let (question, scope) = (&self.question, self.scope);
         std::thread::scope(|threads| {
-            let words = threads.spawn(|| question.search(scope, LANE_MAX));
-            let found = nearest();
+            let words =
+                threads.spawn(move || Worded::of(question, scope).compared(engine, compared));
+            let near = nearest();
             match words.join() {
-                Ok(hits) => Ok((hits, Some(found?))),
+                Ok(worded) => Ok(BestOfEach { worded: worded?, near: Some(near?) }),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         })
+    }
+
+    fn worded(&self) -> Worded {
+        Worded::of(&self.question, self.scope)
     }
 
     /// Adds what took the place of something found, however little of the cue it has itself.
@@ -292,16 +302,16 @@ impl Lanes<'_> {
         known.collect()
     }
 
-    /// Adds the cosines: those the meaning lane found, and those of what only the words found.
+    /// Adds the cosines: those that are known, and those of what only the words found.
     fn add_cosines(
         &self,
-        near: &[DenseHit],
+        known: &[(MemoryNumber, f32)],
         evidence: &mut BTreeMap<MemoryNumber, Evidence>,
     ) -> Result<()> {
         let Some(meaning) = self.meaning else { return Ok(()) };
-        for hit in near {
-            if let Some(evidence) = evidence.get_mut(&hit.number) {
-                evidence.cosine = Some(hit.cosine);
+        for (number, cosine) in known {
+            if let Some(evidence) = evidence.get_mut(number) {
+                evidence.cosine = Some(*cosine);
             }
         }
         let without = evidence.iter().filter(|(_, evidence)| evidence.cosine.is_none());
@@ -323,6 +333,33 @@ impl Lanes<'_> {
             evidence.scene = *scene;
             evidence.coverage = coverage;
         }
+    }
+}
+
+/// The best of each lane.
+struct BestOfEach {
+    worded: Worded,
+    near: Option<DenseFound>,
+}
+
+/// The best by words, and what of their cosines is known.
+struct Worded {
+    numbers: Vec<MemoryNumber>,
+    cosines: Vec<(MemoryNumber, f32)>,
+}
+
+impl Worded {
+    fn of(question: &Question<'_>, scope: &Scope) -> Self {
+        let hits = question.search(scope, LANE_MAX);
+        Self { numbers: hits.iter().map(|hit| hit.number).collect(), cosines: Vec::new() }
+    }
+
+    /// Compares them with the cue, beside whoever looks for the nearest.
+    fn compared(mut self, engine: &MemoryEngine, compared: Compared<'_>) -> Result<Self> {
+        let cosines = engine.read(|reader| compared.cosines(reader, &self.numbers))?;
+        let known = self.numbers.iter().zip(cosines);
+        self.cosines = known.filter_map(|(number, cosine)| Some((*number, cosine?))).collect();
+        Ok(self)
     }
 }
 

@@ -14,6 +14,8 @@ const SAME_SHARE: f64 = 0.5;
 const LENGTH_FACTOR: usize = 4;
 /// … and these bytes says more than the cue.
 const LENGTH_BYTES: usize = 80;
+/// What a question ends with.
+const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 /// Words by which somebody asks for the question itself.
 const ABOUT_QUESTIONS: &str = "\
      ask asked question questions frage fragen gefragt demandé pregunta preguntado вопрос спросил \
@@ -26,8 +28,8 @@ const REQUESTS: &str = "\
 /// Tells whether a text only asks what the cue asks.
 pub(super) fn asks_the_same(cue: &Cue, text: &str) -> bool {
     let is_long = LENGTH_FACTOR * cue.text.len() + LENGTH_BYTES < text.len();
-    let is_about_questions = cue.words.iter().any(|word| is_one_of(ABOUT_QUESTIONS, word));
-    if is_long || is_about_questions || !cue.phrases.is_empty() || !only_asks(text) {
+    let is_about_questions = || cue.words.iter().any(|word| is_one_of(ABOUT_QUESTIONS, word));
+    if is_long || !cue.phrases.is_empty() || !only_asks(text) || is_about_questions() {
         return false;
     }
     let own: BTreeSet<String> =
@@ -45,10 +47,14 @@ pub(super) fn asks_the_same(cue: &Cue, text: &str) -> bool {
 
 /// Tells whether all sentences of a text are questions, and none a request.
 fn only_asks(text: &str) -> bool {
+    // Most of what is found asks nothing, and need not be cut into sentences to see that.
+    if !text.contains(QUESTION_MARKS) {
+        return false;
+    }
     let sentences = sentences(text);
     let asks = |sentence: &str| {
         let first = words_of_in_order(sentence).into_iter().next().unwrap_or_default();
-        sentence.trim_end().ends_with(['?', '？', '؟']) && !is_one_of(REQUESTS, &first)
+        sentence.trim_end().ends_with(QUESTION_MARKS) && !is_one_of(REQUESTS, &first)
     };
     !sentences.is_empty() && sentences.iter().all(|range| text.get(range.clone()).is_some_and(asks))
 }

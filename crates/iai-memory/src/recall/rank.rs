@@ -309,23 +309,22 @@ fn days_between(from_ms: i64, to_ms: i64) -> f64 {
 /// Takes the best again and again, each time counting what its session already has.
 fn spread_over_sessions(mut scored: Vec<Scored>) -> Vec<Scored> {
     scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
-    let mut n_taken: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut spread = Vec::with_capacity(scored.len());
-    while !scored.is_empty() {
-        let cost = |scored: &Scored| {
-            let n = n_taken.get(&scored.session).copied().unwrap_or(0);
-            REPEAT_COST * f64::from(n.min(REPEATS_MAX))
-        };
+    let cost = |n_taken: u32| REPEAT_COST * f64::from(n_taken.min(REPEATS_MAX));
+    // Each with how often its session was taken, so that nobody has to look it up.
+    let mut left: Vec<(Scored, u32)> = scored.into_iter().map(|own| (own, 0)).collect();
+    let mut spread = Vec::with_capacity(left.len());
+    while !left.is_empty() {
         let mut best = (0, f64::NEG_INFINITY);
-        for (place, candidate) in scored.iter().enumerate() {
-            let worth = candidate.score - cost(candidate);
+        for (place, (candidate, n_taken)) in left.iter().enumerate() {
+            let worth = candidate.score - cost(*n_taken);
             if best.1 < worth {
                 best = (place, worth);
             }
         }
-        let mut taken = scored.remove(best.0);
-        taken.repeat_cost = cost(&taken);
-        *n_taken.entry(taken.session).or_default() += 1;
+        let (mut taken, n_taken) = left.remove(best.0);
+        taken.repeat_cost = cost(n_taken);
+        let of_session = left.iter_mut().filter(|(own, _)| own.session == taken.session);
+        of_session.for_each(|(_, n_taken)| *n_taken += 1);
         spread.push(taken);
     }
     spread

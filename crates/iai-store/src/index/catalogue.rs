@@ -47,6 +47,8 @@ pub struct Catalogue {
     turns_at_ms: Vec<i64>,
     /// By session: its memories in the order they were said.
     members: Vec<Vec<u32>>,
+    /// How many memories those are: a large store has as many sessions as a small one memories.
+    n_members: usize,
     /// Place → project, both by number.
     place_projects: BTreeMap<u32, u32>,
     /// By number of the project.
@@ -166,12 +168,12 @@ impl Catalogue {
 
     /// How many memories there are.
     pub fn len(&self) -> usize {
-        self.members.iter().map(Vec::len).sum()
+        self.n_members
     }
 
     /// Tells whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.members.iter().all(Vec::is_empty)
+        self.n_members == 0
     }
 
     fn place_in_session(&self, number: MemoryNumber) -> Option<(&[u32], usize)> {
@@ -220,6 +222,7 @@ impl Catalogue {
         let place = members.partition_point(|member| self.order_of(*member) < key);
         members.insert(place, number);
         set(&mut self.members, session as usize, members);
+        self.n_members = self.n_members.saturating_add(1);
     }
 
     /// Takes a memory out.
@@ -229,6 +232,7 @@ impl Catalogue {
         let session = self.sessions.get(row).map_or(0, |session| *session as usize);
         if let Some(members) = self.members.get_mut(session) {
             members.remove(place);
+            self.n_members = self.n_members.saturating_sub(1);
         }
         set(&mut self.kinds, row, NOBODY);
         self.ended.remove(&number.get());
@@ -346,6 +350,7 @@ impl Catalogue {
                 of_session.sort_unstable_by_key(|number| self.order_of(*number));
             }
         }
+        self.n_members = members.iter().map(Vec::len).sum();
         self.members = members;
     }
 }

@@ -15,6 +15,7 @@ mod scan;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use crate::error::{Result, StoreError};
 use crate::reader::Reader;
@@ -29,6 +30,8 @@ use rows::Vectors;
 /// Of a memory of many parts, at most this many are compared exactly in one search.
 const PARTS_COMPARED_MAX: usize = 4;
 const NUMBERS_PER_WORD: u32 = u64::BITS;
+/// Memories read ahead at once: a fraction of a millisecond, for which a writer may have to wait.
+const AHEAD_MEMORIES: u32 = 256;
 
 /// How much of the index a search looks at closely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,6 +204,39 @@ impl VectorIndex {
         Ok(cosines)
     }
 
+    /// Reads the vectors of at most [`AHEAD_MEMORIES`] memories below a number before anybody asks
+    /// for them, the newest first, as long as there is room that no newer one needs. Returns where
+    /// to go on; nothing when all is done.
+    pub fn fetch_ahead(
+        &self,
+        reader: &Reader,
+        below: MemoryNumber,
+    ) -> Result<Option<MemoryNumber>> {
+        let newest = self.newest().get();
+        let oldest = newest.saturating_add(1).saturating_sub(self.kept.n_slots());
+        let last = below.get().min(newest.saturating_add(1));
+        let first = last.saturating_sub(AHEAD_MEMORIES).max(oldest);
+        if last <= first {
+            return Ok(None);
+        }
+        let model = self.model.number;
+        let keys = *place::of_memory(model, MemoryNumber::new(first)).start()
+            ..=*place::of_memory(model, MemoryNumber::new(last.saturating_sub(1))).end();
+        reader.run("reading vectors ahead", |c| {
+            let mut vectors = Vectors::new(c)?;
+            self.read_each(&mut vectors, &keys, |_| ())
+        })?;
+        Ok(Some(MemoryNumber::new(first)))
+    }
+
+    /// Returns the highest number that has vectors; 0 when there is none.
+    fn newest(&self) -> MemoryNumber {
+        let last = self.present.iter().rposition(|bits| *bits != 0).unwrap_or(0);
+        let bits = self.present.get(last).copied().unwrap_or(0);
+        let first = u32::try_from(last).unwrap_or(u32::MAX).saturating_mul(NUMBERS_PER_WORD);
+        MemoryNumber::new(first.saturating_add(bits.checked_ilog2().unwrap_or(0)))
+    }
+
     /// Compares every vector of the memory whose first place this is, and keeps them.
     fn read_all(
         &self,
@@ -209,23 +245,39 @@ impl VectorIndex {
         first: Place,
     ) -> rusqlite::Result<Option<f32>> {
         let mut best: Option<f32> = None;
-        let mut last: Option<(Place, Vec<u8>)> = None;
-        let is_committed = vectors.sees_what_is_committed();
-        let keep = |last: Option<(Place, Vec<u8>)>, follows: Follows| {
-            if let Some((place, components)) = last.filter(|_| is_committed) {
-                self.kept.put(place, &components, follows);
-            }
-        };
         let keys = place::of_memory(self.model.number, first.memory());
-        vectors.each(&keys, |place, components| {
-            rows::check_length(components, &self.model)?;
+        self.read_each(vectors, &keys, |components| {
             let cosine = cue.cosine(components);
             best = Some(best.map_or(cosine, |best: f32| best.max(cosine)));
-            keep(last.replace((place, components.to_vec())), Follows::Another);
+        })?;
+        Ok(best)
+    }
+
+    /// Shows every vector of whole memories, and keeps them.
+    fn read_each(
+        &self,
+        vectors: &mut Vectors<'_>,
+        keys: &RangeInclusive<i64>,
+        mut see: impl FnMut(&[u8]),
+    ) -> rusqlite::Result<()> {
+        let mut last: Option<(Place, Vec<u8>)> = None;
+        let is_committed = vectors.sees_what_is_committed();
+        let keep = |last: Option<(Place, Vec<u8>)>, next: Option<Place>| {
+            let Some((place, components)) = last.filter(|_| is_committed) else { return };
+            let follows = match next.filter(|next| next.memory() == place.memory()) {
+                Some(_) => Follows::Another,
+                None => Follows::Nothing,
+            };
+            self.kept.put(place, &components, follows);
+        };
+        vectors.each(keys, |place, components| {
+            rows::check_length(components, &self.model)?;
+            see(components);
+            keep(last.replace((place, components.to_vec())), Some(place));
             Ok(())
         })?;
-        keep(last, Follows::Nothing);
-        Ok(best)
+        keep(last, None);
+        Ok(())
     }
 
     /// Returns the places to compare exactly: those of the `n_memories` best estimated memories.

@@ -162,9 +162,18 @@ impl Counts {
 
     /// Returns how often each term is in a scene, and how long the scene is.
     fn sums(&self, scene: &[MemoryNumber]) -> (Vec<f32>, f32) {
-        let places: Vec<usize> = (scene.iter())
-            .filter_map(|number| self.numbers.binary_search(&number.get()).ok())
-            .collect();
+        let mut next = 0;
+        let place_of = |number: &MemoryNumber| {
+            let number = number.get();
+            // What was said one after the other is mostly numbered so.
+            let place = match self.numbers.get(next) {
+                Some(here) if *here == number => next,
+                Some(_) | None => self.numbers.binary_search(&number).ok()?,
+            };
+            next = place.saturating_add(1);
+            Some(place)
+        };
+        let places: Vec<usize> = scene.iter().filter_map(place_of).collect();
         let sum = |column: &[u16]| {
             places
                 .iter()

@@ -1,6 +1,6 @@
-//! Vectors that were compared lately, as they stand in the store: whoever commits anything empties
-//! the page cache of every connection, and a vector that is read again is a page that is read,
-//! checked and decrypted again.
+//! Vectors that were compared lately or will be soon, as they stand in the store: whoever commits
+//! anything empties the page cache of every connection, and a vector that is read is a page that is
+//! read, checked and decrypted.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use super::place::Place;
 use crate::record::MemoryNumber;
 
 /// What is kept at most. Memory that was never written to is never taken.
-const BYTES_MAX: usize = 24 << 20;
+const BYTES_MAX: usize = 48 << 20;
 /// Parts of one memory stand this far apart, so that they do not take the slots of its neighbours.
 const PART_STRIDE: usize = 7919;
 /// The key of an empty slot: no model has the number 0.
@@ -76,6 +76,11 @@ impl Kept {
     /// Keeps the vector of a place.
     pub(super) fn put(&self, place: Place, components: &[u8], follows: Follows) {
         self.slots().put(place, components, follows);
+    }
+
+    /// Returns how many memories of one part there is room for.
+    pub(super) fn n_slots(&self) -> u32 {
+        u32::try_from(self.slots().keys.len()).unwrap_or(u32::MAX)
     }
 
     /// Forgets the vectors of a memory.

@@ -10,8 +10,9 @@ use crate::record::MemoryNumber;
 
 /// Distances are computed for this many codes at a time; they stay in the fastest cache.
 const CHUNK: usize = 1024;
-/// With more codes than this a second thread costs less than it saves.
-const ONE_THREAD_MAX: usize = 50_000;
+/// With more codes than this a second thread saves more than it costs. Until then the words are
+/// looked for beside the scan, and both cores have their work.
+const ONE_THREAD_MAX: usize = 200_000;
 const THREADS: usize = 2;
 /// What was kept is thinned out when it is this many times what is wanted.
 const KEPT_FACTOR_MAX: usize = 4;

@@ -163,3 +163,30 @@ fn a_deleted_memory_takes_its_vectors_and_codes_along() {
     let report = store.check(CheckDepth::Deep).unwrap();
     assert!(report.problems.iter().all(|p| p.name == "lexical_index"), "{report:?}");
 }
+
+#[test]
+fn what_was_read_ahead_is_compared_without_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, model) = filled(folder.path());
+    let index = VectorIndex::load(store.read(), model).unwrap();
+    let limits = Limits { n_scan: 500, n_estimate: 60 };
+    let cue = part(1500).vector;
+    let search =
+        |index: &VectorIndex| index.search(store.read(), &cue, |_| true, limits).unwrap().hits;
+    let others: Vec<MemoryNumber> = [1, 7, 1024, N_MEMORIES].map(MemoryNumber::new).to_vec();
+    let fresh = VectorIndex::load(store.read(), model).unwrap();
+    let expect = (search(&fresh), fresh.cosines(store.read(), &cue, &others).unwrap());
+
+    let mut below = index.fetch_ahead(store.read(), MemoryNumber::new(u32::MAX)).unwrap();
+    assert_eq!(below, Some(MemoryNumber::new(N_MEMORIES + 1 - AHEAD_MEMORIES)), "newest first");
+    let mut n_steps = 1;
+    while let Some(rest) = below {
+        below = index.fetch_ahead(store.read(), rest).unwrap();
+        n_steps += 1;
+    }
+    assert_eq!(n_steps, (N_MEMORIES + 1).div_ceil(AHEAD_MEMORIES) + 1);
+    run(&store, "DELETE FROM vector");
+    let unread = VectorIndex::load(store.read(), model).unwrap();
+    assert!(search(&unread).is_empty(), "the store has none left");
+    assert_eq!((search(&index), index.cosines(store.read(), &cue, &others).unwrap()), expect);
+}
