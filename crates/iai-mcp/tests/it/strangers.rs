@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Gid, Uid};
 use serde_json::json;
 
+use crate::page::Brain;
 use crate::support::{Line, PATIENCE, Sandbox, stderr};
 
 /// Nobody: no file of a test is theirs.
@@ -94,6 +95,17 @@ fn a_stranger_who_reaches_the_socket_gets_no_answer() {
         assert!(!heard.contains("state"), "{heard}");
     }
     assert!(sandbox.status().is_some(), "we are still answered");
+}
+
+#[test]
+fn a_stranger_who_saw_the_ticket_of_the_page_is_told_nothing() {
+    let sandbox = Sandbox::new();
+    let brain = Brain::start(&sandbox);
+    // Whatever opens a browser has the address among its arguments, for every user to read.
+    let ticket = json!({"ticket": brain.ticket}).to_string();
+    let heard = as_a_stranger(|| brain.post("enter", "", &ticket).head);
+    assert_eq!(heard.unwrap_or_default(), "");
+    brain.enter();
 }
 
 #[test]
