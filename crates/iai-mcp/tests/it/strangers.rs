@@ -172,3 +172,23 @@ fn what_a_stranger_plants_in_our_place_is_refused() {
         assert_eq!(kept, Vec::<PathBuf>::new());
     }
 }
+
+#[test]
+fn nothing_is_written_through_a_link_in_the_place_of_the_lock_or_a_log() {
+    let places = [".daemon.lock", "logs/daemon.log"];
+    for (name, is_hard) in places.into_iter().flat_map(|name| [(name, false), (name, true)]) {
+        let sandbox = Sandbox::new();
+        let (precious, planted) = (sandbox.path("precious"), sandbox.root().join(name));
+        fs::write(&precious, "kept").unwrap();
+        fs::create_dir_all(sandbox.root().join("logs")).unwrap();
+        let linked = match is_hard {
+            true => fs::hard_link(&precious, &planted),
+            false => std::os::unix::fs::symlink(&precious, &planted),
+        };
+        linked.unwrap();
+        let output = sandbox.run(&["daemon", "run"]);
+        assert!(!output.status.success(), "{name}");
+        assert!(stderr(&output).contains("move it away"), "{name}: {}", stderr(&output));
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "kept", "{name}");
+    }
+}
