@@ -44,6 +44,7 @@ fn owner(line: &str, here: SocketAddrV4, there: SocketAddrV4) -> Option<u32> {
 
 /// Compares with an address as the table writes it: four bytes in the machine's order, the last of
 /// sixteen in the other table, and the port.
+#[expect(clippy::host_endian_bytes, reason = "the table is written in the machine's order")]
 fn is_address(told: &str, address: SocketAddrV4) -> bool {
     let Some((ip, port)) = told.split_once(':') else { return false };
     let bytes = u32::from_ne_bytes(address.ip().octets());
