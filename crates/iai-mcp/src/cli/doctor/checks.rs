@@ -92,7 +92,7 @@ fn folder(settings: &Settings) -> Check {
     }
 }
 
-/// Returns what stands in the place of a folder of ours and is none: hooks and the daemon refuse it.
+/// Returns what stands in the place of a folder of ours and is none: hooks and daemon refuse it.
 fn foreign_below(settings: &Settings) -> Option<PathBuf> {
     let home = &settings.home;
     let folders = [home.spool(), home.capture_state(), home.logs(), home.models()];
