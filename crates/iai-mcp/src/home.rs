@@ -6,11 +6,15 @@
 
 mod contents;
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use thiserror::Error;
 
 pub(crate) use contents::{delete_all, foreign_files};
@@ -168,6 +172,29 @@ pub(crate) fn ensure_private_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Opens a file of ours to write into it, private when it is made. A link in its place and a file
+/// with a second name are refused: what we write would stand in somebody's file.
+///
+/// `options` must not truncate: that would happen before anybody looked.
+pub(crate) fn open_own_file(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let refused = |why| Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    // Not blocking: a pipe in its place would have us wait for its reader.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = match options.mode(FILE_MODE).custom_flags(flags).open(path) {
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            return refused("this is a link; move it away");
+        }
+        opened => opened?,
+    };
+    let metadata = file.metadata()?;
+    let is_ours = metadata.uid() == rustix::process::getuid().as_raw();
+    match (metadata.is_file() && is_ours, metadata.nlink()) {
+        (true, 0 | 1) => Ok(file),
+        (true, _) => refused("this file has a second name elsewhere; move it away"),
+        (false, _) => refused("this is no file of yours; move it away"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +208,24 @@ mod tests {
         fs::set_permissions(&deep, fs::Permissions::from_mode(0o755)).unwrap();
         ensure_private_folder(&deep).unwrap();
         assert_eq!(fs::metadata(&deep).unwrap().mode() & 0o777, FOLDER_MODE);
+    }
+
+    #[test]
+    fn links_and_pipes_in_place_of_an_own_file_are_refused_and_nothing_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let open = |name: &str| open_own_file(File::options().append(true).create(true), &at(name));
+        assert_eq!(open("new").unwrap().metadata().unwrap().mode() & 0o777, FILE_MODE);
+        assert!(open("new").is_ok());
+        fs::write(at("precious"), "kept").unwrap();
+        fs::hard_link(at("precious"), at("second")).unwrap();
+        std::os::unix::fs::symlink(at("new"), at("link")).unwrap();
+        std::os::unix::fs::symlink(at("nowhere"), at("dangling")).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("pipe"), 0o600.into()).unwrap();
+        for name in ["second", "link", "dangling", "pipe"] {
+            assert!(open(name).is_err(), "{name}");
+        }
+        assert!(!at("nowhere").exists());
     }
 
     #[test]

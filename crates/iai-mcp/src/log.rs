@@ -2,7 +2,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -10,7 +9,7 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::home::{FILE_MODE, ensure_private_folder};
+use crate::home::{ensure_private_folder, open_own_file};
 
 /// When the file is this long it becomes `<name>.1`, and the old `.1` goes.
 const LOG_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -50,7 +49,7 @@ struct CappedFile {
 
 impl CappedFile {
     fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(path)?;
+        let file = open_own_file(OpenOptions::new().append(true).create(true), path)?;
         let n_bytes = file.metadata()?.len();
         Ok(Self { file, path: path.to_owned(), n_bytes })
     }

@@ -9,8 +9,9 @@ mod calls;
 mod door;
 mod lessons;
 mod pages;
+mod peer;
 
-use std::net::{Ipv4Addr, SocketAddrV4};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -85,7 +86,7 @@ impl Page {
             let asked_to_stop = asked_to_stop()?;
             announce();
             tokio::select! {
-                failed = accept(listener, Arc::clone(&site)) => failed,
+                failed = accept(listener, self.port, Arc::clone(&site)) => failed,
                 () = asked_to_stop => Ok(()),
                 () = unused(&site.asked, IDLE_LIMIT) => Ok(()),
             }
@@ -96,12 +97,18 @@ impl Page {
     }
 }
 
-/// Takes connections in, a bounded number at a time; returns only when that fails.
-async fn accept(listener: TcpListener, site: Arc<Site>) -> anyhow::Result<()> {
+/// Takes connections of this user in, a bounded number at a time; returns only when that fails.
+async fn accept(listener: TcpListener, port: u16, site: Arc<Site>) -> anyhow::Result<()> {
     let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
         let seat = Arc::clone(&seats).acquire_owned().await.context("waiting for a seat")?;
-        let (stream, _) = listener.accept().await.context("taking in a connection")?;
+        let (stream, peer) = listener.accept().await.context("taking in a connection")?;
+        // Another user is told nothing, not even that they are refused.
+        let SocketAddr::V4(peer) = peer else { continue };
+        if !peer::is_ours(peer, port) {
+            tracing::warn!(%peer, "a connection to the page was not made by this user");
+            continue;
+        }
         let site = Arc::clone(&site);
         tokio::spawn(async move {
             converse(stream, site).await;

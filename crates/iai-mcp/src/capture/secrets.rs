@@ -3,6 +3,7 @@
 //! One pass over the bytes, inside the hook. A rule that could be wrong is not here: hashes, ids,
 //! code and images are somebody's words too.
 
+mod labelled;
 mod manifests;
 mod named;
 mod starts;
@@ -104,7 +105,10 @@ pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
     while let Some((place, byte)) = starts::next(bytes, at) {
         at = place;
         let found = match byte {
-            b'-' => private_key(text, at).or_else(|| named::after_flag(text, at)),
+            b'-' => private_key(text, at)
+                .or_else(|| named::after_flag(text, at))
+                .or_else(|| labelled::token(text, at)),
+            b'_' => labelled::token(text, at),
             b':' => named::in_url(text, at).or_else(|| named::assigned(text, at)),
             b'=' => named::assigned(text, at),
             b'>' => named::in_element(text, at),

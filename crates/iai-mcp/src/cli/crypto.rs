@@ -1,8 +1,10 @@
 //! `crypto`: makes the key, exchanges it, and says what there is to say about it, never a byte of
 //! it.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -13,7 +15,7 @@ use super::output::Output;
 use crate::client::{self, Client};
 use crate::clock;
 use crate::fields::Fields as _;
-use crate::home::ensure_private_folder;
+use crate::home::{FILE_MODE, ensure_private_folder};
 use crate::settings::Settings;
 
 #[derive(Subcommand)]
@@ -76,11 +78,19 @@ fn keep_old_key(settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
         return Ok(None);
     }
     let folder = settings.home.aside();
-    let kept = folder.join(format!("crypto.key-until-{}", clock::now().as_second()));
+    let kept = folder.join(format!("crypto.key-until-{}", clock::now().as_millisecond()));
     ensure_private_folder(&folder)
-        .and_then(|()| fs::copy(&key, &kept))
+        .and_then(|()| copy_new(&key, &kept))
         .with_context(|| format!("keeping the old key at {}", kept.display()))?;
     Ok(Some(kept))
+}
+
+/// Copies a key to where nothing is yet, another kept key least of all, and waits for the disk.
+fn copy_new(key: &Path, kept: &Path) -> io::Result<()> {
+    let mut file = File::options().write(true).create_new(true).mode(FILE_MODE).open(kept)?;
+    io::copy(&mut File::open(key)?, &mut file)?;
+    file.sync_all()?;
+    kept.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
 fn rotate(

@@ -2,7 +2,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -17,7 +16,7 @@ use thiserror::Error;
 
 use super::{CallError, Client, STATUS_LIMIT};
 use crate::fields::Fields as _;
-use crate::home::{FILE_MODE, Home, UnusableFolder, ensure_private_folder};
+use crate::home::{Home, UnusableFolder, ensure_private_folder, open_own_file};
 use crate::settings::Settings;
 
 /// A store that needs longer than this to open is in trouble.
@@ -59,13 +58,11 @@ fn spawn(home: &Home, complaints: &Path) -> anyhow::Result<Child> {
     let unusable = |source| UnusableFolder { path: home.root().to_owned(), source };
     ensure_private_folder(home.root()).map_err(unusable)?;
     ensure_private_folder(&home.logs()).map_err(unusable)?;
-    let stderr = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(FILE_MODE)
-        .open(complaints)
-        .with_context(|| format!("opening {}", complaints.display()))?;
+    let opening = || format!("opening {}", complaints.display());
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    let stderr = open_own_file(&mut options, complaints).with_context(opening)?;
+    stderr.set_len(0).with_context(opening)?;
     Command::new(&program)
         .args(["daemon", "run", "--detached"])
         .current_dir("/")

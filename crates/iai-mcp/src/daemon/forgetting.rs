@@ -20,7 +20,7 @@ use super::handlers::{self, Failure};
 use super::opening::Opened;
 use crate::clock;
 use crate::fields::Fields as _;
-use crate::home::Home;
+use crate::home::{Home, open_own_file};
 
 /// A preview that nobody confirmed for so long has to be looked at again.
 const CONFIRM_WITHIN: SignedDuration = SignedDuration::from_mins(10);
@@ -217,7 +217,8 @@ fn erase_lines(path: &Path, names: &[&str]) -> io::Result<()> {
         return Ok(());
     }
     let kept: String = text.split_inclusive('\n').filter(|line| !has_any(line, names)).collect();
-    let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
+    let mut file = open_own_file(OpenOptions::new().write(true), path)?;
+    file.set_len(0)?;
     file.write_all(kept.as_bytes())?;
     file.sync_all()
 }

@@ -3,12 +3,11 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::home::{FILE_MODE, Home};
+use crate::home::{Home, open_own_file};
 
 /// The right to be the daemon of one store, for as long as this value lives.
 #[derive(Debug)]
@@ -35,14 +34,9 @@ impl Singleton {
     pub(super) fn take(home: &Home) -> Result<Self, SingletonError> {
         let path = home.lock_file();
         let failed = |source| SingletonError::Io { path: path.clone(), source };
-        let mut lock = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(FILE_MODE)
-            .open(&path)
-            .map_err(failed)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut lock = open_own_file(&mut options, &path).map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

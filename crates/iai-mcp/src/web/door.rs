@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 
 use hyper::HeaderMap;
-use hyper::header::{COOKIE, HOST, HeaderName, ORIGIN};
+use hyper::header::{COOKIE, HOST, HeaderName, HeaderValue, ORIGIN};
 use subtle::ConstantTimeEq as _;
 
 /// A secret nobody guesses, in hexadecimal digits.
@@ -73,17 +73,16 @@ impl Door {
     /// resolves to this machine is somebody else's site.
     pub(super) fn is_from_here(&self, headers: &HeaderMap, kind: Kind) -> bool {
         let own_host = format!("127.0.0.1:{}", self.port);
-        let mut hosts = headers.get_all(HOST).iter();
-        let is_host = hosts.next().is_some_and(|host| host.as_bytes() == own_host.as_bytes())
-            && hosts.next().is_none();
-        let is_origin = match headers.get(ORIGIN) {
-            Some(origin) => origin.as_bytes() == self.origin().as_bytes(),
-            None => kind == Kind::Look,
+        let is_host = said(headers, &HOST) == Said::Once(own_host.as_bytes());
+        let is_origin = match said(headers, &ORIGIN) {
+            Said::Once(origin) => origin == self.origin().as_bytes(),
+            Said::Nothing => kind == Kind::Look,
+            Said::Twice => false,
         };
-        let is_site = match headers.get(FETCH_SITE).map(|site| site.as_bytes()) {
-            Some(b"same-origin") => true,
-            Some(b"none") | None => kind == Kind::Look || headers.get(FETCH_SITE).is_none(),
-            Some(_) => false,
+        let is_site = match said(headers, &FETCH_SITE) {
+            Said::Once(b"same-origin") | Said::Nothing => true,
+            Said::Once(b"none") => kind == Kind::Look,
+            Said::Once(_) | Said::Twice => false,
         };
         is_host && is_origin && is_site
     }
@@ -112,6 +111,24 @@ impl Door {
     }
 }
 
+/// What a request says in a header that has one value.
+#[derive(PartialEq, Eq)]
+enum Said<'a> {
+    Nothing,
+    Once(&'a [u8]),
+    /// No browser does that.
+    Twice,
+}
+
+fn said<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Said<'a> {
+    let mut values = headers.get_all(name).iter().map(HeaderValue::as_bytes);
+    match (values.next(), values.next()) {
+        (None, _) => Said::Nothing,
+        (Some(value), None) => Said::Once(value),
+        (Some(_), Some(_)) => Said::Twice,
+    }
+}
+
 /// Compares without telling by the time how much is right.
 fn is_same(one: &str, other: &str) -> bool {
     one.as_bytes().ct_eq(other.as_bytes()).into()
@@ -129,8 +146,6 @@ fn hexadecimal<const N: usize>() -> Result<String, getrandom::Error> {
 
 #[cfg(test)]
 mod tests {
-    use hyper::header::HeaderValue;
-
     use super::*;
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
@@ -168,6 +183,9 @@ mod tests {
             check(&[("host", other), origin], false, false);
         }
         check(&[host, host, origin], false, false);
+        check(&[host, origin, ("origin", "http://evil.example")], false, false);
+        let (ours, theirs) = (("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site"));
+        check(&[host, origin, ours, theirs], false, false);
     }
 
     #[test]

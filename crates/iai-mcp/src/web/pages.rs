@@ -58,7 +58,9 @@ impl Site {
                 return answers::refusal(StatusCode::METHOD_NOT_ALLOWED, why);
             }
         };
-        if !self.door.is_from_here(request.headers(), kind) {
+        // A whole address instead of a path is meant for a proxy; ours is none.
+        let is_path = request.uri().authority().is_none();
+        if !is_path || !self.door.is_from_here(request.headers(), kind) {
             let why = "this page is for its own address only; open the one `iai-mcp brain` printed";
             return answers::refusal(StatusCode::FORBIDDEN, why);
         }

@@ -151,6 +151,21 @@ fn a_flipped_bit_of_any_other_file_is_named_or_harmless() {
 }
 
 #[test]
+fn a_spool_file_that_lost_its_turns_is_named() {
+    let sandbox = killed_store();
+    let path = sandbox.spool().remove(0);
+    let good = fs::read(&path).unwrap();
+    let first = good.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for kept in [0, first] {
+        fs::write(&path, &good[..kept]).unwrap();
+        let report = verify(&sandbox, &[]);
+        assert_eq!(report["findings"][0]["where"], path.to_str().unwrap(), "{kept}: {report}");
+    }
+    fs::write(&path, &good).unwrap();
+    assert_eq!(verify(&sandbox, &[])["ok"], true);
+}
+
+#[test]
 fn every_byte_of_keys_and_vault_counts() {
     let sandbox = killed_store();
     for name in ["vault.json", ".crypto.key", "spool.pub"] {

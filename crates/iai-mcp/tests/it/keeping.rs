@@ -175,6 +175,15 @@ fn a_key_is_exchanged_under_a_running_daemon_and_without_one() {
     let told = sandbox.json(&["--json", "crypto", "rotate", "--data-key"]);
     assert_eq!(told["records_re_encrypted"], 27, "{told}");
     assert_ne!(fs::read(&key).unwrap(), second);
+    // However soon after each other: backups of either time open with a key that was kept.
+    let kept = fs::read_dir(sandbox.root().join("aside")).unwrap();
+    let mut kept: Vec<_> = kept.map(|entry| fs::read(entry.unwrap().path()).unwrap()).collect();
+    kept.sort();
+    // An exchange that was refused kept its key, too.
+    kept.dedup();
+    let mut keys = vec![first, second];
+    keys.sort();
+    assert_eq!(kept, keys);
     let status = sandbox.run(&["crypto", "status"]);
     assert!(stdout(&status).contains(told["key_id"].as_str().unwrap()));
     let _daemon = sandbox.daemon();

@@ -106,3 +106,21 @@ fn what_is_no_model_is_refused_with_a_reason() {
         assert_eq!(output.status.code(), Some(1), "{name}: {}", stderr(&output));
     }
 }
+
+#[test]
+fn a_flipped_bit_of_an_installed_model_is_named_by_verify() {
+    let sandbox = Sandbox::new();
+    install(&sandbox, "tiny", "mean");
+    let path = sandbox.root().join("models/tiny.iai");
+    let good = fs::read(&path).unwrap();
+    assert_eq!(sandbox.json(&["--json", "verify"])["ok"], true);
+    for place in [0, good.len() / 2, good.len() - 1] {
+        let mut bad = good.clone();
+        bad[place] ^= 0x10;
+        fs::write(&path, &bad).unwrap();
+        let output = sandbox.run(&["--json", "verify"]);
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(1), "byte {place}: {report}");
+        assert_eq!(report["findings"][0]["where"], path.to_str().unwrap(), "{report}");
+    }
+}

@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use crate::support::{Daemon, Mcp, PATIENCE, Sandbox, eventually};
 
 /// A page that is ended when the test ends.
-struct Brain {
+pub(crate) struct Brain {
     child: Child,
     port: u16,
     /// The folder everything lies in.
     base: String,
-    ticket: String,
+    pub(crate) ticket: String,
 }
 
 /// What the server said.
-struct Reply {
+pub(crate) struct Reply {
     status: u16,
-    head: String,
+    pub(crate) head: String,
     body: String,
 }
 
@@ -38,7 +38,7 @@ impl Reply {
 }
 
 impl Brain {
-    fn start(sandbox: &Sandbox) -> Self {
+    pub(crate) fn start(sandbox: &Sandbox) -> Self {
         let mut command = sandbox.command(&["--json", "brain", "--no-open"]);
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
@@ -91,7 +91,7 @@ impl Brain {
     }
 
     /// Posts as a page of ours does.
-    fn post(&self, name: &str, cookie: &str, body: &str) -> Reply {
+    pub(crate) fn post(&self, name: &str, cookie: &str, body: &str) -> Reply {
         let (host, origin) = (format!("127.0.0.1:{}", self.port), self.origin());
         let headers = [
             ("host", host.as_str()),
@@ -104,7 +104,7 @@ impl Brain {
     }
 
     /// Hands the ticket in and returns the cookie.
-    fn enter(&self) -> String {
+    pub(crate) fn enter(&self) -> String {
         let entered = self.post("enter", "", &json!({"ticket": self.ticket}).to_string());
         assert_eq!(entered.status, 200, "{}", entered.body);
         entered.header("set-cookie").unwrap().split(';').next().unwrap().to_owned()
@@ -219,6 +219,9 @@ fn other_hosts_origins_and_sites_are_refused() {
     ] {
         assert_eq!(try_with(host, origin, site), 403, "{host} {origin:?} {site:?}");
     }
+    let whole = format!("POST http://evil.example{}api/health", brain.base);
+    let headers = [("host", host.as_str()), ("origin", &origin), ("cookie", &cookie)];
+    assert_eq!(brain.request(&whole, &headers, "{}").status, 403);
     let look = format!("GET {}", brain.base);
     for headers in [
         &[("host", rebound.as_str())][..],

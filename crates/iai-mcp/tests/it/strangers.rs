@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Gid, Uid};
 use serde_json::json;
 
+use crate::page::Brain;
 use crate::support::{Line, PATIENCE, Sandbox, stderr};
 
 /// Nobody: no file of a test is theirs.
@@ -97,6 +98,17 @@ fn a_stranger_who_reaches_the_socket_gets_no_answer() {
 }
 
 #[test]
+fn a_stranger_who_saw_the_ticket_of_the_page_is_told_nothing() {
+    let sandbox = Sandbox::new();
+    let brain = Brain::start(&sandbox);
+    // Whatever opens a browser has the address among its arguments, for every user to read.
+    let ticket = json!({"ticket": brain.ticket}).to_string();
+    let heard = as_a_stranger(|| brain.post("enter", "", &ticket).head);
+    assert_eq!(heard.unwrap_or_default(), "");
+    brain.enter();
+}
+
+#[test]
 fn a_stranger_who_listens_in_our_place_is_told_nothing() {
     let sandbox = Sandbox::new();
     let shared = sandbox.path("shared");
@@ -158,5 +170,25 @@ fn what_a_stranger_plants_in_our_place_is_refused() {
         let kept: Vec<PathBuf> =
             kept.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
         assert_eq!(kept, Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn nothing_is_written_through_a_link_in_the_place_of_the_lock_or_a_log() {
+    let places = [".daemon.lock", "logs/daemon.log"];
+    for (name, is_hard) in places.into_iter().flat_map(|name| [(name, false), (name, true)]) {
+        let sandbox = Sandbox::new();
+        let (precious, planted) = (sandbox.path("precious"), sandbox.root().join(name));
+        fs::write(&precious, "kept").unwrap();
+        fs::create_dir_all(sandbox.root().join("logs")).unwrap();
+        let linked = match is_hard {
+            true => fs::hard_link(&precious, &planted),
+            false => std::os::unix::fs::symlink(&precious, &planted),
+        };
+        linked.unwrap();
+        let output = sandbox.run(&["daemon", "run"]);
+        assert!(!output.status.success(), "{name}");
+        assert!(stderr(&output).contains("move it away"), "{name}: {}", stderr(&output));
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "kept", "{name}");
     }
 }

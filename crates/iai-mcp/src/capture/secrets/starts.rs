@@ -53,7 +53,7 @@ const fn classes() -> [u8; 256] {
         let letter = byte as u8;
         let is_first = byte < 128 && seconds()[byte] != 0;
         classes[byte] = match letter {
-            b'-' => SIGN | INSIDE,
+            b'-' | b'_' => SIGN | INSIDE,
             b':' | b'=' | b'~' | b'>' => SIGN,
             b' ' => BLANK,
             b's' | b'r' | b'R' | b'c' | b'C' => INSIDE | LAST,
@@ -105,7 +105,7 @@ mod tests {
             assert_eq!(starts(token.beginning).first(), Some(&0));
         }
         assert_eq!(starts("eyJ 12345678"), [0, 4]);
-        assert_eq!(starts("a=b c:d f-g password is x Bearer y"), [1, 5, 9, 23, 32]);
+        assert_eq!(starts("a=b c:d f-g password is x Bearer y h_i"), [1, 5, 9, 23, 32, 36]);
         assert_eq!(starts("Ordinary words, and nothing in them; 3 of é."), [] as [usize; 0]);
     }
 }

@@ -58,6 +58,31 @@ fn tokens_are_known_by_their_beginning() {
 }
 
 #[test]
+fn tokens_of_services_nobody_listed_are_known_by_their_shape() {
+    let drawn = plain(40);
+    for name in ["acme", "zq", "ACME", "acme_live", "acme-prod-key"] {
+        let secret = format!("{name}{}{drawn}", if name.contains('-') { '-' } else { '_' });
+        check_secret("it is ", &secret, " as of today", "token");
+        check_secret("curl -H 'X-Auth: ", &secret, "' https://x", "token");
+    }
+    check_secret("", "acme_f8k2mw0qz7x4j1t9v6b3n5c8d2r7y4h1", "", "token");
+    for kept in [
+        format!("acme_{}", &drawn[..24]),
+        format!("commit_{}", hex(40)),
+        format!("sha512-{drawn}"),
+        format!("/img/acme_{drawn}"),
+        format!("Acme_{drawn}"),
+        format!("x_{drawn}=="),
+        "a_ReallyLongNameOfATypeWithVersion2InTheMiddleOfIt".to_owned(),
+        "test_what_is_forgotten_in_2026_does_not_come_back_with_the_next_import".to_owned(),
+        "id_01234567890123456789012345678901234567890".to_owned(),
+        "acme_your0Token1Here2AndNotMineAtAll3Ok4Yes5".to_owned(),
+    ] {
+        check_kept(&kept);
+    }
+}
+
+#[test]
 fn the_same_secret_has_the_same_mark_and_another_one_another() {
     let (one, two) = (format!("ghp_{}", plain(36)), format!("ghp_{}", plain(40)));
     let text = clean(&format!("{one} {two} {one}"));

@@ -15,12 +15,15 @@ use serde_json::{Value, json};
 
 use super::keeping::yield_to_others;
 use crate::daemon::{key_source, store_paths};
+use crate::model;
 use crate::settings::Settings;
 
 /// Everything found is told up to here; a store with more is lost to repair by hand.
 const FINDINGS_MAX: usize = 1000;
 const RESTORE: &str = "stop the daemon, keep a copy of the folder, then restore a backup: \
                        `iai-mcp restore FILE --replace`";
+const FETCH: &str =
+    "memories are found by their words meanwhile; `iai-mcp model install` fetches it";
 const REBUILD: &str = "it is derived from the memories, which are sound; `iai-mcp daemon restart` \
                        makes it again, and if this stays, report it";
 
@@ -102,6 +105,7 @@ pub(crate) fn verify_store(settings: &Settings, extent: Extent, vectors: Vectors
     check_modes(settings, &mut found);
     check_choices(settings, &mut found);
     check_spool(settings, &mut found);
+    check_models(settings, &mut found);
     let database = settings.home.database();
     match check_log(&database) {
         Ok(None) => {}
@@ -148,8 +152,10 @@ fn check_database(
         let path = settings.home.model(&kept.name);
         let model = match Model::open(&path) {
             Ok(model) => model,
+            // One that is there was named with the others.
+            Err(_) if path.exists() => continue,
             Err(error) => {
-                found.add("model", &path, error.to_string(), "`iai-mcp model install` fetches it");
+                found.add("model", &path, error.to_string(), FETCH);
                 continue;
             }
         };
@@ -218,6 +224,16 @@ fn check_choices(settings: &Settings, found: &mut Integrity) {
     }
 }
 
+/// Every model that is installed is the one that was made: its checksum says so.
+fn check_models(settings: &Settings, found: &mut Integrity) {
+    for name in model::installed(&settings.home) {
+        let path = settings.home.model(&name);
+        if let Err(error) = Model::open(&path) {
+            found.add("model", &path, error.to_string(), FETCH);
+        }
+    }
+}
+
 /// Every waiting turn opens, and hooks seal to the key that will open it.
 fn check_spool(settings: &Settings, found: &mut Integrity) {
     let home = &settings.home;
@@ -248,12 +264,18 @@ fn check_spool_file(path: &Path, key: &OpeningKey, found: &mut Integrity) {
     // Drained since it was listed.
     let Ok(file) = File::open(path) else { return };
     let mut reader = SpoolReader::new(BufReader::new(file), Some(key));
+    let mut holds_turns = false;
     loop {
         match reader.next_item() {
-            Ok(None) => return,
+            Ok(None) if holds_turns => return,
+            Ok(None) => return found.add("spool", path, "it holds no turn any more", NEXT),
             Ok(Some(SpoolItem::Header(_))) => {}
-            Ok(Some(SpoolItem::Event(_))) => found.n_spooled += 1,
+            Ok(Some(SpoolItem::Event(_))) => {
+                holds_turns = true;
+                found.n_spooled += 1;
+            }
             Ok(Some(SpoolItem::Bad { line, reason, .. })) => {
+                holds_turns = true;
                 found.add("spool", path, format!("line {line}: {reason}"), NEXT);
             }
             Ok(Some(SpoolItem::Newer { version })) => {
