@@ -114,8 +114,10 @@ pub(crate) fn find(
             let question = index.ask(&query);
             // By words alone, doubt is about those that tell something.
             let telling = meaning.is_none().then(|| index.ask(&only_telling(&query)));
+            let by_then = ask.as_of.map(|then| said_by(&scope, then));
+            let scopes = Scopes { all: &scope, by_then: by_then.as_ref() };
             let lanes =
-                Lanes { question, telling, catalogue, meaning, scope: &scope, here, is_wording };
+                Lanes { question, telling, catalogue, meaning, scopes, here, is_wording, asked_at };
             let (mut evidence, scale) = lanes.gather(phrased)?;
             let corrections = Corrections::look_up(reader, cue, &evidence, asked_at)?;
             lanes.add_heirs(corrections.heirs(), &mut evidence)?;
@@ -137,6 +139,12 @@ fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {
         said_ms: cue.said_ms,
         ..Scope::default()
     }
+}
+
+/// Narrows a scope to what had been said by then.
+fn said_by(scope: &Scope, then: Timestamp) -> Scope {
+    let (from, to) = scope.said_ms.unwrap_or((i64::MIN, i64::MAX));
+    Scope { said_ms: Some((from, to.min(then.as_millisecond()))), ..scope.clone() }
 }
 
 /// Returns the memories in which quoted words stand together. The index finds those with all of
@@ -192,11 +200,21 @@ struct Lanes<'a> {
     catalogue: &'a Catalogue,
     /// `None` where there is no model, or quoted words make it needless.
     meaning: Option<&'a Meaning<'a>>,
-    scope: &'a Scope,
+    scopes: Scopes<'a>,
     /// The project the cue is asked from.
     here: Option<u32>,
     /// Only what has the quoted words is meant.
     is_wording: bool,
+    asked_at: Timestamp,
+}
+
+/// What the lanes may find.
+#[derive(Clone, Copy)]
+struct Scopes<'a> {
+    all: &'a Scope,
+    /// Of that, what had been said at the day asked for: the lanes are asked for their best of it
+    /// too, or what came later would take all places and only then rank lower.
+    by_then: Option<&'a Scope>,
 }
 
 impl Lanes<'_> {
@@ -213,11 +231,16 @@ impl Lanes<'_> {
         };
         let (mut numbers, mut near) = (phrased.clone(), Vec::new());
         if !self.is_wording {
-            let (hits, found) = self.best_of_each()?;
+            if let Some(by_then) = self.scopes.by_then {
+                let (hits, found) = self.best_of_each(by_then)?;
+                numbers.extend(hits.iter().map(|hit| hit.number));
+                near.extend(found.into_iter().flat_map(|found| found.hits));
+            }
+            let (hits, found) = self.best_of_each(self.scopes.all)?;
             numbers.extend(hits.iter().map(|hit| hit.number));
             if let Some((meaning, found)) = self.meaning.zip(found) {
-                numbers.extend(found.hits.iter().map(|hit| hit.number));
-                near = found.hits;
+                near.extend(found.hits);
+                numbers.extend(near.iter().map(|hit| hit.number));
                 let deviation = without_noise_of_signs(found.deviation, meaning.n_dimensions());
                 scale.cosines = Some((found.mean, deviation));
             }
@@ -231,13 +254,13 @@ impl Lanes<'_> {
         let scores = evidence.values().map(|evidence| evidence.bm25);
         scale.bm25_best = scores.fold(0.0, f32::max);
         self.add_cosines(&near, &mut evidence)?;
-        keep_promising(&mut evidence, &scale);
+        keep_promising(&mut evidence, &scale, self.asked_at);
         Ok((evidence, scale))
     }
 
     /// Asks each lane for its best, both at once where that is worth a thread.
-    fn best_of_each(&self) -> Result<(Vec<LexicalHit>, Option<DenseFound>)> {
-        let (question, scope) = (&self.question, self.scope);
+    fn best_of_each(&self, scope: &Scope) -> Result<(Vec<LexicalHit>, Option<DenseFound>)> {
+        let question = &self.question;
         let Some(meaning) = self.meaning else {
             return Ok((question.search(scope, LANE_MAX), None));
         };
@@ -316,7 +339,7 @@ impl Lanes<'_> {
 
     fn add_scenes(&self, evidence: &mut BTreeMap<MemoryNumber, Evidence>) {
         let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
-        let scenes = self.question.scene_scores(self.scope, &numbers, SCENE_REACH);
+        let scenes = self.question.scene_scores(self.scopes.all, &numbers, SCENE_REACH);
         let coverage = self.telling.as_ref().unwrap_or(&self.question).coverage(&numbers);
         for (evidence, (scene, coverage)) in evidence.values_mut().zip(scenes.iter().zip(coverage))
         {
@@ -342,9 +365,14 @@ fn without_noise_of_signs(deviation: f32, n_dimensions: usize) -> f32 {
 }
 
 /// Leaves those whose scenes are worth reading.
-fn keep_promising(evidence: &mut BTreeMap<MemoryNumber, Evidence>, scale: &Scale) {
-    let mut promise: Vec<(f64, MemoryNumber)> =
-        evidence.iter().map(|(number, own)| (rank::match_score(own, scale), *number)).collect();
+fn keep_promising(
+    evidence: &mut BTreeMap<MemoryNumber, Evidence>,
+    scale: &Scale,
+    asked_at: Timestamp,
+) {
+    let promise =
+        evidence.iter().map(|(number, own)| (rank::promise(own, scale, asked_at), *number));
+    let mut promise: Vec<(f64, MemoryNumber)> = promise.collect();
     promise.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     for (_, number) in promise.iter().skip(SCENES_MAX) {
         evidence.remove(number);
