@@ -114,9 +114,19 @@ pub(crate) fn find(
             let question = index.ask(&query);
             // By words alone, doubt is about those that tell something.
             let telling = meaning.is_none().then(|| index.ask(&only_telling(&query)));
-            let scope = &scope;
-            let lanes =
-                Lanes { engine, question, telling, catalogue, meaning, scope, here, is_wording };
+            let by_then = ask.as_of.map(|then| said_by(&scope, then));
+            let scopes = Scopes { all: &scope, by_then: by_then.as_ref() };
+            let lanes = Lanes {
+                engine,
+                question,
+                telling,
+                catalogue,
+                meaning,
+                scopes,
+                here,
+                is_wording,
+                asked_at,
+            };
             let (mut evidence, scale) = lanes.gather(phrased)?;
             let corrections = Corrections::look_up(reader, cue, &evidence, asked_at)?;
             lanes.add_heirs(corrections.heirs(), &mut evidence)?;
@@ -138,6 +148,12 @@ fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {
         said_ms: cue.said_ms,
         ..Scope::default()
     }
+}
+
+/// Narrows a scope to what had been said by then.
+fn said_by(scope: &Scope, then: Timestamp) -> Scope {
+    let (from, to) = scope.said_ms.unwrap_or((i64::MIN, i64::MAX));
+    Scope { said_ms: Some((from, to.min(then.as_millisecond()))), ..scope.clone() }
 }
 
 /// Returns the memories in which quoted words stand together. The index finds those with all of
@@ -194,11 +210,21 @@ struct Lanes<'a> {
     catalogue: &'a Catalogue,
     /// `None` where there is no model, or quoted words make it needless.
     meaning: Option<&'a Meaning<'a>>,
-    scope: &'a Scope,
+    scopes: Scopes<'a>,
     /// The project the cue is asked from.
     here: Option<u32>,
     /// Only what has the quoted words is meant.
     is_wording: bool,
+    asked_at: Timestamp,
+}
+
+/// What the lanes may find.
+#[derive(Clone, Copy)]
+struct Scopes<'a> {
+    all: &'a Scope,
+    /// Of that, what had been said at the day asked for: the lanes are asked for their best of it
+    /// too, or what came later would take all places and only then rank lower.
+    by_then: Option<&'a Scope>,
 }
 
 impl Lanes<'_> {
@@ -215,10 +241,12 @@ impl Lanes<'_> {
         };
         let (mut numbers, mut cosines) = (phrased.clone(), Vec::new());
         if !self.is_wording {
-            let BestOfEach { worded, near } = self.best_of_each()?;
-            numbers.extend(worded.numbers);
-            cosines = worded.cosines;
-            if let Some((meaning, found)) = self.meaning.zip(near) {
+            // The mean and the spread are those of the last, the widest.
+            for scope in [self.scopes.by_then, Some(self.scopes.all)].into_iter().flatten() {
+                let BestOfEach { worded, near } = self.best_of_each(scope)?;
+                numbers.extend(worded.numbers);
+                cosines.extend(worded.cosines);
+                let Some((meaning, found)) = self.meaning.zip(near) else { continue };
                 numbers.extend(found.hits.iter().map(|hit| hit.number));
                 cosines.extend(found.hits.iter().map(|hit| (hit.number, hit.cosine)));
                 let deviation = without_noise_of_signs(found.deviation, meaning.n_dimensions());
@@ -234,22 +262,22 @@ impl Lanes<'_> {
         let scores = evidence.values().map(|evidence| evidence.bm25);
         scale.bm25_best = scores.fold(0.0, f32::max);
         self.add_cosines(&cosines, &mut evidence)?;
-        keep_promising(&mut evidence, &scale);
+        keep_promising(&mut evidence, &scale, self.asked_at);
         Ok((evidence, scale))
     }
 
     /// Asks each lane for its best, both at once where that is worth a thread.
-    fn best_of_each(&self) -> Result<BestOfEach> {
+    fn best_of_each(&self, scope: &Scope) -> Result<BestOfEach> {
+        let question = &self.question;
         let Some(meaning) = self.meaning else {
-            return Ok(BestOfEach { worded: self.worded(), near: None });
+            return Ok(BestOfEach { worded: Worded::of(question, scope), near: None });
         };
-        let nearest = || meaning.nearest(self.scope.admits(self.catalogue), LIMITS);
+        let nearest = || meaning.nearest(scope.admits(self.catalogue), LIMITS);
         // Without a daemon there is only one connection.
         if self.catalogue.len() < MEMORIES_WORTH_A_THREAD || self.engine.is_read_only() {
-            return Ok(BestOfEach { worded: self.worded(), near: Some(nearest()?) });
+            return Ok(BestOfEach { worded: Worded::of(question, scope), near: Some(nearest()?) });
         }
         let (engine, compared) = (self.engine, meaning.compared());
-        let (question, scope) = (&self.question, self.scope);
         std::thread::scope(|threads| {
             let words =
                 threads.spawn(move || Worded::of(question, scope).compared(engine, compared));
@@ -259,10 +287,6 @@ impl Lanes<'_> {
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         })
-    }
-
-    fn worded(&self) -> Worded {
-        Worded::of(&self.question, self.scope)
     }
 
     /// Adds what took the place of something found, however little of the cue it has itself.
@@ -326,7 +350,7 @@ impl Lanes<'_> {
 
     fn add_scenes(&self, evidence: &mut BTreeMap<MemoryNumber, Evidence>) {
         let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
-        let scenes = self.question.scene_scores(self.scope, &numbers, SCENE_REACH);
+        let scenes = self.question.scene_scores(self.scopes.all, &numbers, SCENE_REACH);
         let coverage = self.telling.as_ref().unwrap_or(&self.question).coverage(&numbers);
         for (evidence, (scene, coverage)) in evidence.values_mut().zip(scenes.iter().zip(coverage))
         {
@@ -379,9 +403,14 @@ fn without_noise_of_signs(deviation: f32, n_dimensions: usize) -> f32 {
 }
 
 /// Leaves those whose scenes are worth reading.
-fn keep_promising(evidence: &mut BTreeMap<MemoryNumber, Evidence>, scale: &Scale) {
-    let mut promise: Vec<(f64, MemoryNumber)> =
-        evidence.iter().map(|(number, own)| (rank::match_score(own, scale), *number)).collect();
+fn keep_promising(
+    evidence: &mut BTreeMap<MemoryNumber, Evidence>,
+    scale: &Scale,
+    asked_at: Timestamp,
+) {
+    let promise =
+        evidence.iter().map(|(number, own)| (rank::promise(own, scale, asked_at), *number));
+    let mut promise: Vec<(f64, MemoryNumber)> = promise.collect();
     promise.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     for (_, number) in promise.iter().skip(SCENES_MAX) {
         evidence.remove(number);

@@ -138,8 +138,17 @@ fn discount_echoes(cue: &Cue, read: &[(MemoryNumber, Memory)], scored: &mut [Sco
 }
 
 /// What speaks for a memory by itself: its meaning and its words.
-pub(crate) fn match_score(evidence: &Evidence, scale: &Scale) -> f64 {
+fn match_score(evidence: &Evidence, scale: &Scale) -> f64 {
     MEANING_WEIGHT * deviations(evidence, scale).unwrap_or(0.0) + measured(evidence.bm25, scale)
+}
+
+/// How promising a memory is before its scene is read: what was said after the time of asking must
+/// not take the place of what had been.
+pub(crate) fn promise(evidence: &Evidence, scale: &Scale, asked_at: Timestamp) -> f64 {
+    match is_later(evidence.turn_at_ms, asked_at) {
+        true => match_score(evidence, scale) - LATER_COST,
+        false => match_score(evidence, scale),
+    }
 }
 
 /// A memory with its score, not read yet.

@@ -1,6 +1,6 @@
 //! Recall: the right words first, within the budget, in an order that never depends on luck.
 
-use iai_memory::{BriefAsk, CueMode, NewMemory};
+use iai_memory::{BriefAsk, CueMode, NewMemory, RecallAsk};
 
 use crate::fixture::{Home, batch, days_ago, now, texts, turn};
 
@@ -59,6 +59,27 @@ fn of_two_equal_turns_the_fresher_comes_first() {
     let answer = home.recall("deploy button");
     let order: Vec<&str> = answer.hits.iter().map(|hit| hit.ts.as_str()).collect();
     assert_eq!(order, [new_at.as_str(), old_at.as_str()]);
+}
+
+/// However much was said of it since: who asks as of a day is answered by what had been said.
+#[test]
+fn what_came_later_leaves_room_for_what_had_been_said_by_then() {
+    let home = Home::new();
+    let later = |n: u64| turn(n, &format!("retry policy of the billing service, {n}"), days_ago(1));
+    let mut turns: Vec<NewMemory> = (1..=200).map(later).collect();
+    let by_then = "retry policy of the billing service: three attempts";
+    turns.push(turn(0, by_then, days_ago(9)));
+    home.engine.store_batch(&batch("f", turns), now()).unwrap();
+    let ask = |as_of| RecallAsk {
+        as_of,
+        n_hits_wanted: Some(100),
+        ..RecallAsk::new("the retry policy of the billing service", 100_000)
+    };
+    let today = home.engine.recall(&ask(None), now()).unwrap();
+    assert!(!texts(&today).contains(&by_then), "today there is better");
+    let then = home.engine.recall(&ask(Some(days_ago(5))), now()).unwrap();
+    assert!(texts(&then).contains(&by_then), "{:?}", texts(&then));
+    assert!(texts(&then).len() > 1, "what came later stays findable");
 }
 
 /// Who asks again wants what was answered, not that it was asked; and not once for every time.
