@@ -51,6 +51,11 @@ pub(super) enum Target {
     Claude,
     Codex,
     Cursor,
+    /// Gemini CLI, and Antigravity beside it
+    Gemini,
+    VsCode,
+    Windsurf,
+    Zed,
     All,
 }
 
@@ -138,6 +143,10 @@ impl Target {
             Self::Claude => vec![Host::Claude],
             Self::Codex => vec![Host::Codex],
             Self::Cursor => vec![Host::Cursor],
+            Self::Gemini => vec![Host::Gemini],
+            Self::VsCode => vec![Host::VsCode],
+            Self::Windsurf => vec![Host::Windsurf],
+            Self::Zed => vec![Host::Zed],
             Self::All => HOSTS.to_vec(),
         }
     }

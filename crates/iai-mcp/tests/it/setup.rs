@@ -30,7 +30,7 @@ impl Household {
         Self::over(Sandbox::new())
     }
 
-    /// Three hosts, files of odd modes, a link, a history of two turns.
+    /// Seven hosts, files of odd modes, a link, a history of two turns.
     fn over(sandbox: Sandbox) -> Self {
         let household = Self { sandbox: sandbox.with("IAI_DAEMON_IDLE_SHUTDOWN_SECS", "300") };
         household.write(".claude/settings.json", SETTINGS, 0o640);
@@ -38,6 +38,14 @@ impl Household {
         household.write("dotfiles/mcp.json", "{\"mcpServers\": {}}", 0o600);
         fs::create_dir(household.sandbox.path(".cursor")).unwrap();
         symlink("../dotfiles/mcp.json", household.sandbox.path(".cursor/mcp.json")).unwrap();
+        household.write(
+            ".config/zed/settings.json",
+            "// Zed\n{\n \"context_servers\":{ },\n}",
+            0o644,
+        );
+        household.write(".config/Code/User/mcp.json", "{\"servers\":{ }, \"inputs\":[]}", 0o600);
+        household.write(".codeium/windsurf/mcp_config.json", "\u{feff}{\r\n}\r\n", 0o640);
+        household.write(".gemini/settings.json", "{ \"theme\" :\"x\",\n}\n", 0o644);
         let turn = |uuid: &str, role: &str, text: &str| {
             let message = json!({"role": role, "content": text});
             let at = "2026-05-01T10:00:00Z";
@@ -131,6 +139,9 @@ fn a_dry_run_shows_everything_and_changes_nothing() {
         "~/.iai-mcp/.crypto.key is made",
         "taken in: 1 transcript",
         "hooks in ~/.codex/hooks.json",
+        "MCP server in ~/.config/zed/settings.json",
+        "MCP server in ~/.codeium/windsurf/mcp_config.json",
+        "MCP server in ~/.gemini/settings.json",
         "no lasting place",
         "nothing was changed",
     ] {
