@@ -73,6 +73,9 @@ export function correct(memory, done) {
     rows: "6",
     required: true,
     value: memory.literal_surface,
+    onkeydown: (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+    },
   });
   const save = h("button.primary", { type: "submit" }, "Keep the correction");
   const form = h(
