@@ -106,7 +106,7 @@ export function correct(memory, done) {
       done(answer.new_record_id);
     } catch (error) {
       save.disabled = false;
-      complain(form, error.message);
+      complain(form, error.message.replace("`new_fact`", "this"));
     }
   }
 }
