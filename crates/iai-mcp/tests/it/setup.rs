@@ -30,7 +30,7 @@ impl Household {
         Self::over(Sandbox::new())
     }
 
-    /// Seven hosts, files of odd modes, a link, a history of two turns.
+    /// Three hosts, files of odd modes, a link, a history of two turns.
     fn over(sandbox: Sandbox) -> Self {
         let household = Self { sandbox: sandbox.with("IAI_DAEMON_IDLE_SHUTDOWN_SECS", "300") };
         household.write(".claude/settings.json", SETTINGS, 0o640);
@@ -38,14 +38,6 @@ impl Household {
         household.write("dotfiles/mcp.json", "{\"mcpServers\": {}}", 0o600);
         fs::create_dir(household.sandbox.path(".cursor")).unwrap();
         symlink("../dotfiles/mcp.json", household.sandbox.path(".cursor/mcp.json")).unwrap();
-        household.write(
-            ".config/zed/settings.json",
-            "// Zed\n{\n \"context_servers\":{ },\n}",
-            0o644,
-        );
-        household.write(".config/Code/User/mcp.json", "{\"servers\":{ }, \"inputs\":[]}", 0o600);
-        household.write(".codeium/windsurf/mcp_config.json", "\u{feff}{\r\n}\r\n", 0o640);
-        household.write(".gemini/settings.json", "{ \"theme\" :\"x\",\n}\n", 0o644);
         let turn = |uuid: &str, role: &str, text: &str| {
             let message = json!({"role": role, "content": text});
             let at = "2026-05-01T10:00:00Z";
@@ -59,6 +51,15 @@ impl Household {
         let text: String = turns.iter().map(|turn| format!("{turn}\n")).collect();
         household.write(".claude/projects/-p/s.jsonl", &text, 0o600);
         household
+    }
+
+    /// Four more hosts, which are offered the tools alone.
+    fn with_editors(self) -> Self {
+        self.write(".config/zed/settings.json", "// Zed\n{\n \"context_servers\":{ },\n}", 0o644);
+        self.write(".config/Code/User/mcp.json", "{\"servers\":{ }, \"inputs\":[]}", 0o600);
+        self.write(".codeium/windsurf/mcp_config.json", "\u{feff}{\r\n}\r\n", 0o640);
+        self.write(".gemini/settings.json", "{ \"theme\" :\"x\",\n}\n", 0o644);
+        self
     }
 
     fn write(&self, name: &str, text: &str, mode: u32) {
@@ -130,7 +131,7 @@ fn state<'a>(report: &'a Value, name: &str) -> &'a str {
 
 #[test]
 fn a_dry_run_shows_everything_and_changes_nothing() {
-    let household = Household::new();
+    let household = Household::new().with_editors();
     let before = household.tree();
     let shown = stdout(&household.run(&["setup", "--dry-run", "--no-model"]));
     for part in [
@@ -257,7 +258,7 @@ fn a_store_elsewhere_is_set_up_and_left_without_a_trace() {
 
 #[test]
 fn leaving_gives_back_every_byte() {
-    let household = Household::new();
+    let household = Household::new().with_editors();
     let before = household.tree();
     let said = stdout(&household.run(&["setup", "--yes", "--no-model"]));
     assert!(said.contains("What to do now") && said.contains("iai-mcp uninstall"), "{said}");
