@@ -355,13 +355,22 @@ async function keys(visit) {
   await press("p");
   await page.getByRole("button", { name: "Pin", exact: true }).waitFor();
   await press("c");
-  await page.waitForSelector("#correction");
+  await page.waitForSelector("#correction:focus");
   await press("Escape");
   await page.waitForSelector("dialog", { state: "detached" });
+  await press("c");
+  await page.waitForSelector("#correction:focus");
+  await page.keyboard.type("The gull of the keyboard sits on the mast.");
+  await press("Control+Enter");
+  await page.waitForSelector(".replaces");
   await press("f");
   await page.waitForSelector("dialog .going");
   await press("Escape");
   await page.waitForSelector("dialog", { state: "detached" });
+  await press("f");
+  await reach(page, /^Forget 1 memory for good/);
+  await press("Enter");
+  await page.getByText(/^Forgotten/).waitFor();
   await press("/");
   await page.waitForSelector("#cue:focus");
   await page.keyboard.type("retry policy");
@@ -377,7 +386,14 @@ async function keys(visit) {
   await press("4");
   await page.waitForSelector(".drop");
   await visit.ready();
-  await (await chooserBy(page, () => press("o"))).setFiles([]);
+  const handbook = { name: "kelp.md", mimeType: "text/markdown", buffer: Buffer.from(HANDBOOK) };
+  await (await chooserBy(page, () => press("o"))).setFiles(handbook);
+  await page.getByText("2 passages of kelp.md, 2 found again.").waitFor();
+  await reach(page, /^Remove kelp/);
+  await press("Enter");
+  await reach(page, /^Forget 2 memories for good/);
+  await press("Enter");
+  await page.getByText("Nothing was taught yet.").waitFor();
   await press("5");
   await page.waitForSelector(".card");
   await press("?");
@@ -388,6 +404,17 @@ async function keys(visit) {
   assert.ok(
     ["dark", "light"].includes(await page.evaluate(() => document.documentElement.dataset.theme)),
   );
+}
+
+/** Goes to a button by the tabulator key alone. */
+async function reach(page, name) {
+  const button = page.getByRole("button", { name });
+  await button.waitFor();
+  for (let step = 0; step < 60; step += 1) {
+    if (await button.evaluate((one) => one === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`the tabulator key never reaches ${name}`);
 }
 
 /** Returns the dialog that an act opens. A browser under load may drop the first one. */

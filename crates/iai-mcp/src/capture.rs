@@ -31,7 +31,7 @@ pub(crate) use waiting::{WaitingFile, n_waiting, waiting_files};
 use crate::home::Home;
 use crate::host::Turn;
 use crate::settings::Settings;
-use cursor::Cursor;
+pub(crate) use cursor::Cursor;
 use project::Projects;
 
 /// What one capture of a transcript did.

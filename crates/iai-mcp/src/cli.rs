@@ -240,7 +240,7 @@ fn no_settings(arguments: &Arguments, error: &anyhow::Error) -> ExitCode {
     let output = Output::new(arguments.json, true);
     match &arguments.command {
         Command::Completions { shell } => {
-            output.completions(*shell, &mut Arguments::command());
+            output.completions(*shell, &Arguments::command());
             ExitCode::SUCCESS
         }
         Command::Man(pages) => match man::run(pages, Arguments::command(), &output) {
@@ -321,7 +321,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
             Ok(ExitCode::SUCCESS)
         }
         Command::Completions { shell } => {
-            output.completions(shell, &mut Arguments::command());
+            output.completions(shell, &Arguments::command());
             Ok(ExitCode::SUCCESS)
         }
         Command::Man(arguments) => man::run(&arguments, Arguments::command(), output),

@@ -36,6 +36,8 @@ pub(super) fn build(commit: &Commit) -> Result<PathBuf, String> {
         .env("RUSTFLAGS", remap("--remap-path-prefix"))
         .env("CFLAGS", remap("-ffile-prefix-map"))
         .env("SOURCE_DATE_EPOCH", commit.seconds.to_string())
+        // A sixth of the file is names that only a developer's profiler reads.
+        .env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
         .arg("--target-dir")
         .arg(&folder);
     let finished = process::finish(build, BUILD_DEADLINE)?;

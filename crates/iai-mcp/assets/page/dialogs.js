@@ -73,6 +73,9 @@ export function correct(memory, done) {
     rows: "6",
     required: true,
     value: memory.literal_surface,
+    onkeydown: (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+    },
   });
   const save = h("button.primary", { type: "submit" }, "Keep the correction");
   const form = h(
@@ -103,7 +106,7 @@ export function correct(memory, done) {
       done(answer.new_record_id);
     } catch (error) {
       save.disabled = false;
-      complain(form, error.message);
+      complain(form, error.message.replace("`new_fact`", "this"));
     }
   }
 }

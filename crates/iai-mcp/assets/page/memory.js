@@ -35,6 +35,7 @@ const PROVENANCE = {
   tools: "Tools",
   files: "Files",
   host_version: "Host version",
+  parent: "Follows the turn",
   generated: "Made by iai-mcp",
   of: "Of",
   n_members: "Out of",

@@ -58,6 +58,15 @@ impl Cursor {
         // Not synced: after a crash the worst is an older cursor.
         fs::rename(aside, target)
     }
+
+    /// Forgets how far the transcript at `path` was read, for one that will not come again.
+    #[expect(clippy::disallowed_methods, reason = "a cursor is a convenience, never the truth")]
+    pub(crate) fn forget(home: &Home, path: &Path) -> io::Result<()> {
+        match fs::remove_file(cursor_path(home, path)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Named by a hash, so that the folder does not list what was worked on.

@@ -1,10 +1,12 @@
 //! `capture-hooks`: shows what would change in the hosts' files, asks, and wires or unwires them.
 
+mod target;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::output::{Output, Tone};
@@ -14,6 +16,8 @@ use crate::install::{
     Wiring,
 };
 use crate::settings::Settings;
+
+pub(super) use target::Target;
 
 /// Lines of a diff that are shown where several have to fit on one screen: both names, where, and
 /// the first lines of what changes.
@@ -44,14 +48,6 @@ pub(super) struct ChangeArguments {
     /// Do not ask
     #[arg(long)]
     yes: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Target {
-    Claude,
-    Codex,
-    Cursor,
-    All,
 }
 
 pub(super) fn run(
@@ -130,17 +126,6 @@ pub(super) fn folders(settings: &Settings) -> anyhow::Result<HostFolders> {
         claude: settings.claude_folder.clone(),
         codex: settings.codex_folder.clone(),
     })
-}
-
-impl Target {
-    pub(super) fn hosts(self) -> Vec<Host> {
-        match self {
-            Self::Claude => vec![Host::Claude],
-            Self::Codex => vec![Host::Codex],
-            Self::Cursor => vec![Host::Cursor],
-            Self::All => HOSTS.to_vec(),
-        }
-    }
 }
 
 /// Returns the hosts that are here; a machine without any gets Claude.

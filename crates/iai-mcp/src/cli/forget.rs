@@ -124,16 +124,20 @@ fn describe_preview(preview: &Value) -> String {
         return "nothing fits; nothing would be forgotten".to_owned();
     }
     let mut lines = vec![format!(
-        "{count} memories of {} sessions would be forgotten, said {} to {}",
-        preview.at("n_sessions"),
+        "{} of {} would be forgotten, said {} to {}",
+        memories(count),
+        match preview.at("n_sessions").as_u64() {
+            Some(1) => "1 session".to_owned(),
+            n => format!("{} sessions", n.unwrap_or(0)),
+        },
         text(preview, "oldest"),
         text(preview, "newest"),
     )];
     for session in preview.at("sessions").as_array().into_iter().flatten() {
         lines.push(format!("  session {} · {}", text(session, "session_id"), session.at("count")));
     }
-    let memories = preview.at("memories").as_array().map(Vec::as_slice).unwrap_or_default();
-    for memory in memories {
+    let shown = preview.at("memories").as_array().map(Vec::as_slice).unwrap_or_default();
+    for memory in shown {
         lines.push(format!(
             "  {} {} {:<9} {}",
             text(memory, "record_id").get(..8).unwrap_or_default(),
@@ -142,7 +146,7 @@ fn describe_preview(preview: &Value) -> String {
             text(memory, "first_words"),
         ));
     }
-    let n_more = count.saturating_sub(memories.len() as u64);
+    let n_more = count.saturating_sub(shown.len() as u64);
     if 0 < n_more {
         lines.push(format!("  … {n_more} more"));
     }
@@ -163,8 +167,11 @@ fn describe_done(done: &Value) -> String {
         n => format!(", and {n} that waited"),
     };
     let n = done.at("forgotten").as_u64().unwrap_or(0);
-    let memories = if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") };
-    format!("{memories} forgotten{waiting}; receipt {}", done.at("receipt"))
+    format!("{} forgotten{waiting}; receipt {}", memories(n), done.at("receipt"))
+}
+
+fn memories(n: u64) -> String {
+    if n == 1 { "1 memory".to_owned() } else { format!("{n} memories") }
 }
 
 fn describe_receipts(answer: &Value) -> String {

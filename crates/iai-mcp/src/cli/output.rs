@@ -182,15 +182,25 @@ impl Output {
         self.progress("");
     }
 
-    pub(crate) fn completions(&self, shell: clap_complete::Shell, command: &mut clap::Command) {
+    pub(crate) fn completions(&self, shell: clap_complete::Shell, command: &clap::Command) {
         let mut script = Vec::new();
-        clap_complete::generate(shell, command, "iai-mcp", &mut script);
+        clap_complete::generate(shell, &mut offered(command), "iai-mcp", &mut script);
         self.text(&String::from_utf8_lossy(&script));
     }
 
     pub(crate) fn tint(&self, tone: Tone, text: &str) -> String {
         tinted(self.terminal.unwrap_or(Colours::Off), tone, text)
     }
+}
+
+/// Returns the program without the commands nobody is meant to type: a shell would offer them.
+fn offered(program: &clap::Command) -> clap::Command {
+    let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
+    clap::Command::new("iai-mcp")
+        .version(super::version::SHORT)
+        .propagate_version(true)
+        .args(program.get_arguments())
+        .subcommands(shown.cloned())
 }
 
 fn is_yes(answer: &str) -> bool {

@@ -289,19 +289,22 @@ fn list(client: &Client, set: Option<&str>, output: &Output) -> anyhow::Result<E
 
 fn describe_sets(files: &[Value], is_whole: bool) -> String {
     let text = |file: &Value, name: &str| file.at(name).as_str().unwrap_or("-").to_owned();
+    let n_passages = |file: &Value| {
+        file.at("passages").as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
+    };
     let mut sets: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
     for file in files {
         sets.entry(text(file, "set")).or_default().push(file);
     }
     let mut lines = Vec::new();
     for (set, files) in sets {
-        let n_passages: u64 = files.iter().filter_map(|file| file.at("passages").as_u64()).sum();
-        let n_files = counted(files.len(), "file");
-        lines.push(format!("{set} · {n_files} · {n_passages} passages"));
+        let all = counted(files.iter().map(|file| n_passages(file)).sum(), "passage");
+        lines.push(format!("{set} · {} · {all}", counted(files.len(), "file")));
         let n_shown = if is_whole { files.len() } else { LISTED_MAX };
         lines.extend(files.iter().take(n_shown).map(|file| {
             let day: String = text(file, "taught_at").chars().take(10).collect();
-            format!("  {} · {} passages · {day}", text(file, "name"), file.at("passages"))
+            let passages = counted(n_passages(file), "passage");
+            format!("  {} · {passages} · {day}", text(file, "name"))
         }));
         let n_more = files.len().saturating_sub(n_shown);
         if 0 < n_more {

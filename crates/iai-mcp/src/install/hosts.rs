@@ -1,6 +1,6 @@
 //! Which files each host reads, and what we put into them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// An assistant that can be wired.
@@ -9,10 +9,22 @@ pub(crate) enum Host {
     Claude,
     Codex,
     Cursor,
+    Gemini,
+    VsCode,
+    Windsurf,
+    Zed,
 }
 
 /// Every host there is.
-pub(crate) const HOSTS: [Host; 3] = [Host::Claude, Host::Codex, Host::Cursor];
+pub(crate) const HOSTS: [Host; 7] = [
+    Host::Claude,
+    Host::Codex,
+    Host::Cursor,
+    Host::Gemini,
+    Host::VsCode,
+    Host::Windsurf,
+    Host::Zed,
+];
 
 /// Where hosts keep their settings, as the environment says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,9 +89,11 @@ pub(super) struct HookEvent {
     pub(super) timeout_secs: u32,
 }
 
-/// What an MCP server's entry holds besides its command and arguments.
+/// Where a host lists its MCP servers, and what an entry holds besides command and arguments.
 #[derive(Debug)]
 pub(super) struct ServerFields {
+    /// The object that holds them, as the host calls it.
+    pub(super) list: &'static str,
     pub(super) has_type: bool,
 }
 
@@ -134,8 +148,10 @@ static CURSOR_HOOKS: HookSet = HookSet {
     ],
 };
 
-static TYPED_SERVER: ServerFields = ServerFields { has_type: true };
-static PLAIN_SERVER: ServerFields = ServerFields { has_type: false };
+static TYPED_SERVER: ServerFields = ServerFields { list: "mcpServers", has_type: true };
+static PLAIN_SERVER: ServerFields = ServerFields { list: "mcpServers", has_type: false };
+static VS_CODE_SERVER: ServerFields = ServerFields { list: "servers", has_type: true };
+static ZED_SERVER: ServerFields = ServerFields { list: "context_servers", has_type: false };
 
 impl Host {
     /// Whether this host has ever run here.
@@ -144,6 +160,10 @@ impl Host {
             Self::Claude => folders.claude().is_dir(),
             Self::Codex => folders.codex().is_dir(),
             Self::Cursor => folders.cursor().is_dir(),
+            Self::Gemini => folders.gemini().is_dir(),
+            Self::VsCode => folders.vs_code().is_dir(),
+            Self::Windsurf => folders.windsurf().is_dir(),
+            Self::Zed => folders.zed().is_dir(),
         }
     }
 
@@ -178,8 +198,30 @@ impl Host {
                     file("cursor", folders.cursor().join("mcp.json"), server),
                 ]
             }
+            Self::Gemini => gemini_files(&folders.gemini()),
+            Self::VsCode => {
+                let server = Content::JsonServer(&VS_CODE_SERVER);
+                vec![file("vs-code", folders.vs_code().join("mcp.json"), server)]
+            }
+            Self::Windsurf => {
+                let server = Content::JsonServer(&PLAIN_SERVER);
+                vec![file("windsurf", folders.windsurf().join("mcp_config.json"), server)]
+            }
+            Self::Zed => {
+                let server = Content::JsonServer(&ZED_SERVER);
+                vec![file("zed", folders.zed().join("settings.json"), server)]
+            }
         }
     }
+}
+
+/// Gemini CLI and Antigravity share a folder; the second has moved its file within it.
+fn gemini_files(folder: &Path) -> Vec<HostFile> {
+    let file = |host, path| HostFile { host, path, content: Content::JsonServer(&PLAIN_SERVER) };
+    let antigravity = ["config", "antigravity"].map(|name| folder.join(name));
+    let antigravity = antigravity.into_iter().filter(|folder| folder.is_dir());
+    let antigravity = antigravity.map(|folder| file("antigravity", folder.join("mcp_config.json")));
+    [file("gemini", folder.join("settings.json"))].into_iter().chain(antigravity).collect()
 }
 
 impl HostFile {
@@ -209,11 +251,37 @@ impl HostFolders {
     }
 
     fn claude_desktop(&self) -> PathBuf {
+        self.applications().join("Claude")
+    }
+
+    fn vs_code(&self) -> PathBuf {
+        self.applications().join("Code/User")
+    }
+
+    /// Where programs with windows keep what is theirs.
+    fn applications(&self) -> PathBuf {
         if cfg!(target_os = "macos") {
-            self.home.join("Library/Application Support/Claude")
+            self.home.join("Library/Application Support")
         } else {
-            self.config.clone().unwrap_or_else(|| self.home.join(".config")).join("Claude")
+            self.config()
         }
+    }
+
+    fn config(&self) -> PathBuf {
+        self.config.clone().unwrap_or_else(|| self.home.join(".config"))
+    }
+
+    /// The same on every system.
+    fn zed(&self) -> PathBuf {
+        self.config().join("zed")
+    }
+
+    fn gemini(&self) -> PathBuf {
+        self.home.join(".gemini")
+    }
+
+    fn windsurf(&self) -> PathBuf {
+        self.home.join(".codeium/windsurf")
     }
 
     fn codex(&self) -> PathBuf {
@@ -226,15 +294,13 @@ impl HostFolders {
 
     /// Folders of a machine where nothing has been moved.
     #[cfg(test)]
-    pub(super) fn below(home: &std::path::Path) -> Self {
+    pub(super) fn below(home: &Path) -> Self {
         Self { home: home.to_owned(), config: None, claude: None, codex: None }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn paths(host: Host, folders: &HostFolders) -> Vec<String> {
@@ -247,6 +313,11 @@ mod tests {
         assert_eq!(paths(Host::Claude, &folders), ["/h/.claude/settings.json", "/h/.claude.json"]);
         assert_eq!(paths(Host::Codex, &folders), ["/h/.codex/hooks.json", "/h/.codex/config.toml"]);
         assert_eq!(paths(Host::Cursor, &folders), ["/h/.cursor/hooks.json", "/h/.cursor/mcp.json"]);
+        assert_eq!(paths(Host::Gemini, &folders), ["/h/.gemini/settings.json"]);
+        assert_eq!(paths(Host::Windsurf, &folders), ["/h/.codeium/windsurf/mcp_config.json"]);
+        assert_eq!(paths(Host::Zed, &folders), ["/h/.config/zed/settings.json"]);
+        let vs_code = folders.applications().join("Code/User/mcp.json");
+        assert_eq!(paths(Host::VsCode, &folders), [vs_code.display().to_string()]);
     }
 
     #[test]
@@ -266,5 +337,19 @@ mod tests {
         std::fs::create_dir_all(folders.claude_desktop()).unwrap();
         let files = Host::Claude.files(&folders);
         assert_eq!(files.last().unwrap().host, "claude-desktop");
+    }
+
+    #[test]
+    fn antigravity_is_wired_in_the_folder_it_has() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = HostFolders::below(home.path());
+        for folder in ["config", "antigravity"] {
+            std::fs::create_dir_all(folders.gemini().join(folder)).unwrap();
+            let files = Host::Gemini.files(&folders);
+            assert!(files.iter().any(|file| {
+                file.host == "antigravity"
+                    && file.path == folders.gemini().join(folder).join("mcp_config.json")
+            }));
+        }
     }
 }

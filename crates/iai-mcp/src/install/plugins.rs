@@ -25,18 +25,16 @@ pub(crate) struct Plugin {
 
 /// Returns the plugin that the host's settings switch on; a file that cannot be read has none.
 pub(super) fn enabled(host: Host, folders: &HostFolders) -> Option<Plugin> {
-    let (name, path) = match host {
-        Host::Claude => ("claude", folders.claude_settings()),
-        Host::Codex => ("codex", folders.codex_config()),
-        Host::Cursor => return None,
+    let (name, path, find) = match host {
+        Host::Claude => {
+            ("claude", folders.claude_settings(), in_claude as fn(&str) -> Option<String>)
+        }
+        Host::Codex => ("codex", folders.codex_config(), in_codex as _),
+        Host::Cursor | Host::Gemini | Host::VsCode | Host::Windsurf | Host::Zed => return None,
     };
     let held = disk::read(&path).ok()??;
     let text = Held::text(&held).ok()?;
-    let id = match host {
-        Host::Claude => in_claude(text),
-        Host::Codex => in_codex(text),
-        Host::Cursor => None,
-    };
+    let id = find(text);
     Some(Plugin { host: name, id: id?, path })
 }
 

@@ -8,7 +8,6 @@ use super::marks::{NAME, Program, STORE_VARIABLE, is_legacy_server};
 use super::refusal::Refusal;
 use super::splice::{Draft, Step, find};
 
-const SERVERS: &str = "mcpServers";
 const VARIABLES: &str = "env";
 
 /// Whose entry stands under our name.
@@ -25,15 +24,15 @@ pub(super) fn wire(
     fields: &ServerFields,
     program: &Program,
 ) -> Result<(), Refusal> {
-    check_types(draft.root())?;
+    check_types(draft.root(), fields)?;
     let server = entry(fields, program);
-    let ours = ours();
-    if draft.root().get(SERVERS).is_none() {
-        return Ok(draft.insert(&[], SERVERS, &json!({NAME: server}))?);
+    let ours = ours(fields);
+    if draft.root().get(fields.list).is_none() {
+        return Ok(draft.insert(&[], fields.list, &json!({NAME: server}))?);
     }
     match draft.find(&ours).map(|node| holder(node, program)) {
-        None => draft.insert(&[SERVERS.into()], NAME, &server)?,
-        Some(Holder::Us) => update(draft, program)?,
+        None => draft.insert(&[fields.list.into()], NAME, &server)?,
+        Some(Holder::Us) => update(draft, fields, program)?,
         Some(Holder::PythonProgram) => draft.replace(&ours, &server)?,
         Some(Holder::Somebody) => return Err(Refusal::NameTaken),
     }
@@ -43,16 +42,17 @@ pub(super) fn wire(
 /// Takes out our entry, and the object around it where that is empty then and was not before.
 pub(super) fn unwire(
     draft: &mut Draft,
+    fields: &ServerFields,
     program: &Program,
     original: Option<&Node>,
 ) -> Result<(), Refusal> {
-    check_types(draft.root())?;
-    let ours = ours();
+    check_types(draft.root(), fields)?;
+    let ours = ours(fields);
     match draft.find(&ours).map(|node| holder(node, program)) {
         None | Some(Holder::Somebody) => return Ok(()),
         Some(Holder::Us | Holder::PythonProgram) => {}
     }
-    let servers = [SERVERS.into()];
+    let servers = [fields.list.into()];
     let is_alone = draft.find(&servers).and_then(Node::members).is_some_and(|all| all.len() == 1);
     let was_empty = original
         .and_then(|original| find(original, &servers))
@@ -62,29 +62,33 @@ pub(super) fn unwire(
 }
 
 /// Returns our entry's command, where the entry is ours.
-pub(super) fn command<'a>(root: &'a Node, program: &Program) -> Option<&'a str> {
-    let node = find(root, &ours())?;
+pub(super) fn command<'a>(
+    root: &'a Node,
+    fields: &ServerFields,
+    program: &Program,
+) -> Option<&'a str> {
+    let node = find(root, &ours(fields))?;
     let is_ours = holder(node, program) == Holder::Us;
     node.get("command").and_then(Node::text).filter(|_| is_ours)
 }
 
 /// Returns the store that our entry names.
-pub(super) fn store(root: &Node) -> Option<&str> {
-    let node = find(root, &ours())?;
+pub(super) fn store<'a>(root: &'a Node, fields: &ServerFields) -> Option<&'a str> {
+    let node = find(root, &ours(fields))?;
     node.get(VARIABLES)?.get(STORE_VARIABLE).and_then(Node::text)
 }
 
-fn ours() -> [Step; 2] {
-    [SERVERS.into(), NAME.into()]
+fn ours(fields: &ServerFields) -> [Step; 2] {
+    [fields.list.into(), NAME.into()]
 }
 
-fn check_types(root: &Node) -> Result<(), Refusal> {
+fn check_types(root: &Node, fields: &ServerFields) -> Result<(), Refusal> {
     if root.members().is_none() {
         return Err(Refusal::RootNotObject);
     }
-    match root.get(SERVERS) {
+    match root.get(fields.list) {
         Some(servers) if servers.members().is_none() => {
-            Err(Refusal::WrongType { key: SERVERS.to_owned(), wanted: "an object" })
+            Err(Refusal::WrongType { key: fields.list.to_owned(), wanted: "an object" })
         }
         _ => Ok(()),
     }
@@ -99,8 +103,8 @@ fn holder(node: &Node, program: &Program) -> Holder {
 }
 
 /// Changes only what is wrong, so that an `env` the user added stays.
-fn update(draft: &mut Draft, program: &Program) -> Result<(), Refusal> {
-    let [servers, name] = ours();
+fn update(draft: &mut Draft, fields: &ServerFields, program: &Program) -> Result<(), Refusal> {
+    let [servers, name] = ours(fields);
     let ours = [servers.clone(), name.clone()];
     let command = [servers.clone(), name.clone(), "command".into()];
     if draft.find(&command).and_then(Node::text) != Some(program.path()) {
@@ -114,17 +118,21 @@ fn update(draft: &mut Draft, program: &Program) -> Result<(), Refusal> {
         Some(_) => draft.replace(&arguments, &json!(["mcp"]))?,
         None => draft.insert(&ours, "args", &json!(["mcp"]))?,
     }
-    update_store(draft, program)
+    update_store(draft, fields, program)
 }
 
 /// Has the entry name our store; the user's other variables stay.
-fn update_store(draft: &mut Draft, program: &Program) -> Result<(), Refusal> {
-    let [servers, name] = ours();
+fn update_store(
+    draft: &mut Draft,
+    fields: &ServerFields,
+    program: &Program,
+) -> Result<(), Refusal> {
+    let [servers, name] = ours(fields);
     let variables = [servers.clone(), name.clone(), VARIABLES.into()];
     let variable = [servers, name, VARIABLES.into(), STORE_VARIABLE.into()];
     let has_variables = match draft.find(&variables) {
         Some(node) if node.members().is_none() => {
-            let key = format!("{SERVERS}.{NAME}.{VARIABLES}");
+            let key = format!("{}.{NAME}.{VARIABLES}", fields.list);
             return Err(Refusal::WrongType { key, wanted: "an object" });
         }
         found => found.is_some(),
@@ -141,7 +149,7 @@ fn update_store(draft: &mut Draft, program: &Program) -> Result<(), Refusal> {
             draft.insert(&variables, STORE_VARIABLE, &root.into())?;
         }
         (None, Some(root)) => {
-            draft.insert(&ours(), VARIABLES, &json!({STORE_VARIABLE: root}))?;
+            draft.insert(&ours(fields), VARIABLES, &json!({STORE_VARIABLE: root}))?;
         }
     }
     Ok(())

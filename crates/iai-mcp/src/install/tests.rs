@@ -122,15 +122,26 @@ const SHAPES: &[&str] = &[
     "{\n  \"hooks\": {\n    \"Stop\": [{\n      \"hooks\": [{\n        \"command\": \"x\"\n\
      \x20     }]\n    }]\n  }\n}",
     "{\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}\n  }\n}\n",
+    "{\"servers\":{ },\"inputs\":[],}",
+    "// Zed\n{\n  \"context_servers\": {\n    /* mine */ \"a\": {\"command\": \"b\",},\n  },\n}\n",
 ];
 
-const EVERY: [&str; 5] = [
+const EVERY: [&str; 9] = [
     ".claude/settings.json",
     ".claude.json",
     ".codex/hooks.json",
     ".cursor/hooks.json",
     ".cursor/mcp.json",
+    ".gemini/settings.json",
+    ".codeium/windsurf/mcp_config.json",
+    ".config/zed/settings.json",
+    VS_CODE,
 ];
+
+#[cfg(target_os = "macos")]
+const VS_CODE: &str = "Library/Application Support/Code/User/mcp.json";
+#[cfg(not(target_os = "macos"))]
+const VS_CODE: &str = ".config/Code/User/mcp.json";
 
 #[test]
 fn leaving_gives_back_the_very_bytes_of_every_shape() {
@@ -166,7 +177,7 @@ fn what_was_not_there_is_not_there_afterwards() {
     assert!(cursor.starts_with("{\n  \"version\": 1,\n  \"hooks\": {\n    \"sessionStart\": [\n"));
     machine.uninstall(&HOSTS);
     assert_eq!(machine.snapshot(), []);
-    for folder in [".claude", ".codex", ".cursor"] {
+    for folder in [".claude", ".codex", ".cursor", ".gemini", ".codeium", ".config"] {
         assert!(!machine.path(folder).exists(), "{folder}");
     }
 }
@@ -344,7 +355,7 @@ fn one_bad_file_is_refused_and_the_others_are_wired() {
         assert!(refused[0].contains(want), "{refused:?}");
         assert_eq!(&fs::read(&path).unwrap(), bytes);
         let n_files = machine.snapshot().len();
-        assert_eq!(n_files, 5 + 2, "five more, the bad one and the ledger");
+        assert_eq!(n_files, EVERY.len() + 2, "every file, Codex's settings and the ledger");
     }
 }
 

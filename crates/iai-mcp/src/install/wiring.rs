@@ -78,7 +78,9 @@ impl Content {
         let mut draft = Draft::open(text)?;
         match self {
             Self::Hooks(set) => hooks::unwire(&mut draft, set, program, original.as_ref())?,
-            Self::JsonServer(_) => servers::unwire(&mut draft, program, original.as_ref())?,
+            Self::JsonServer(fields) => {
+                servers::unwire(&mut draft, fields, program, original.as_ref())?;
+            }
             Self::TomlServer | Self::Whole(_) => {}
         }
         Ok(draft.into_text())
@@ -104,10 +106,11 @@ impl Content {
                 let store = codex_config::store(text)?;
                 Ok(server(codex_config::command(text, program)?, store.as_deref()))
             }
-            Self::JsonServer(_) => {
+            Self::JsonServer(fields) => {
                 let root = scan(text)?;
-                let command = root.as_ref().and_then(|root| servers::command(root, program));
-                let store = root.as_ref().and_then(servers::store);
+                let root = root.as_ref();
+                let command = root.and_then(|root| servers::command(root, fields, program));
+                let store = root.and_then(|root| servers::store(root, fields));
                 Ok(server(command.map(str::to_owned), store))
             }
             Self::Hooks(set) => {

@@ -53,6 +53,15 @@ impl Household {
         household
     }
 
+    /// Four more hosts, which are offered the tools alone.
+    fn with_editors(self) -> Self {
+        self.write(".config/zed/settings.json", "// Zed\n{\n \"context_servers\":{ },\n}", 0o644);
+        self.write(".config/Code/User/mcp.json", "{\"servers\":{ }, \"inputs\":[]}", 0o600);
+        self.write(".codeium/windsurf/mcp_config.json", "\u{feff}{\r\n}\r\n", 0o640);
+        self.write(".gemini/settings.json", "{ \"theme\" :\"x\",\n}\n", 0o644);
+        self
+    }
+
     fn write(&self, name: &str, text: &str, mode: u32) {
         let path = self.sandbox.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -122,7 +131,7 @@ fn state<'a>(report: &'a Value, name: &str) -> &'a str {
 
 #[test]
 fn a_dry_run_shows_everything_and_changes_nothing() {
-    let household = Household::new();
+    let household = Household::new().with_editors();
     let before = household.tree();
     let shown = stdout(&household.run(&["setup", "--dry-run", "--no-model"]));
     for part in [
@@ -131,6 +140,9 @@ fn a_dry_run_shows_everything_and_changes_nothing() {
         "~/.iai-mcp/.crypto.key is made",
         "taken in: 1 transcript",
         "hooks in ~/.codex/hooks.json",
+        "MCP server in ~/.config/zed/settings.json",
+        "MCP server in ~/.codeium/windsurf/mcp_config.json",
+        "MCP server in ~/.gemini/settings.json",
         "no lasting place",
         "nothing was changed",
     ] {
@@ -246,7 +258,7 @@ fn a_store_elsewhere_is_set_up_and_left_without_a_trace() {
 
 #[test]
 fn leaving_gives_back_every_byte() {
-    let household = Household::new();
+    let household = Household::new().with_editors();
     let before = household.tree();
     let said = stdout(&household.run(&["setup", "--yes", "--no-model"]));
     assert!(said.contains("What to do now") && said.contains("iai-mcp uninstall"), "{said}");

@@ -315,6 +315,8 @@ fn completions_are_sound_scripts() {
         for word in ["browse", "watch", "man"] {
             assert!(String::from_utf8_lossy(&script).contains(word), "{shell}: {word}");
         }
+        let hidden = "teach-parse";
+        assert!(!String::from_utf8_lossy(&script).contains(hidden), "{shell} offers {hidden}");
         // Where the shell is installed, it is asked itself.
         if let Ok(checked) = Command::new(shell).args(check).arg(&path).output() {
             assert!(checked.status.success() && checked.stderr.is_empty(), "{}", stderr(&checked));

@@ -16,10 +16,10 @@ use iai_wire::code;
 use serde_json::{Value, json};
 
 use super::Check;
-use crate::capture::waiting_files;
+use crate::capture::{Cursor, waiting_files};
 use crate::client::{CallError, Client, Limits};
 use crate::fields::Fields as _;
-use crate::home::ensure_private_folder;
+use crate::home::{Home, ensure_private_folder};
 use crate::settings::Settings;
 
 const NAME: &str = "canary";
@@ -88,7 +88,7 @@ pub(super) fn check(settings: &Settings, status: &Result<Value, CallError>) -> C
     let flown = canary.fly(settings, &client);
     // Whatever came of it, nothing of it stays.
     let forgotten = canary.forget(&client);
-    let swept = canary.sweep();
+    let swept = canary.sweep(&settings.home);
     match flown.and(forgotten).and_then(|()| swept.map_err(Stopped::from)) {
         Ok(()) => Check::pass(NAME, FLOWN),
         Err(Stopped::Busy(why)) => {
@@ -193,8 +193,9 @@ impl Canary {
     }
 
     #[expect(clippy::disallowed_methods, reason = "the one file that was written here")]
-    fn sweep(&self) -> anyhow::Result<()> {
+    fn sweep(&self, home: &Home) -> anyhow::Result<()> {
         let transcript = self.folder.join("transcript.jsonl");
+        Cursor::forget(home, &transcript).context("sweeping up after the canary")?;
         if transcript.exists() {
             fs::remove_file(&transcript).context("sweeping up after the canary")?;
         }

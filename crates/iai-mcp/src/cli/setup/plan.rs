@@ -155,7 +155,8 @@ fn wanted_hosts(folders: &HostFolders, targets: &[Target]) -> Vec<Host> {
 
 /// What is said where no host is wired.
 pub(super) fn no_hosts() -> Row {
-    let detail = "no assistant was found here: Claude Code, Codex or Cursor";
+    let detail = "no assistant was found here: Claude, Codex, Cursor, Gemini CLI, Antigravity, \
+                  VS Code, Windsurf or Zed";
     let next = "`iai-mcp setup --host claude` wires one before it is there";
     Row::new(HOSTS_ROW, State::Skipped, detail).with_next(next)
 }
@@ -266,8 +267,12 @@ fn sources(user_home: Option<&Path>, targets: &[Target]) -> anyhow::Result<Vec<S
         return find(None);
     }
     let mut sources = Vec::new();
-    let names =
-        [(Target::Claude, "claude-code"), (Target::Codex, "codex"), (Target::Cursor, "cursor")];
+    let names = [
+        (Target::Claude, "claude-code"),
+        (Target::Codex, "codex"),
+        (Target::Cursor, "cursor"),
+        (Target::Gemini, "gemini-cli"),
+    ];
     for (target, host) in names {
         if targets.contains(&target) {
             sources.extend(find(Some(host))?);

@@ -9,7 +9,7 @@ fn any_settings_file_is_refused_or_wired_once() {
     let folders = HostFolders::below(Path::new("/h"));
     iai_fuzz::fuzz(corpus, |bytes| {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
-        for host in [Host::Claude, Host::Codex, Host::Cursor] {
+        for host in HOSTS {
             for file in host.files(&folders) {
                 let Ok(wired) = file.content.wire(text, &program) else { continue };
                 let again = file.content.wire(&wired, &program).unwrap();
