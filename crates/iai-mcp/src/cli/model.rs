@@ -22,8 +22,10 @@ pub(super) enum ModelCommand {
         #[arg(default_value = DEFAULT)]
         name: String,
         /// Take it from this folder, with model.safetensors or model.onnx, tokenizer.json and
-        /// config.json (or one model.onnx that holds its tokenizer), instead of fetching it
-        #[arg(long, value_name = "FOLDER")]
+        /// config.json (or one model.onnx that holds its tokenizer), instead of fetching it; needs
+        /// a name
+        // Without one it would take the default model's name, and its file.
+        #[arg(long, value_name = "FOLDER", requires = "name")]
         from: Option<PathBuf>,
     },
     /// Let an installed model work; until it knows every memory, the one before it answers

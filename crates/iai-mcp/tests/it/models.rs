@@ -98,6 +98,8 @@ fn what_is_no_model_is_refused_with_a_reason() {
     let output = sandbox.run(&["model", "install", "bad", "--from", folder.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
     assert!(stderr(&output).contains("model.safetensors"), "{}", stderr(&output));
+    let output = sandbox.run(&["model", "install", "--from", folder.to_str().unwrap()]);
+    assert!(stderr(&output).contains("NAME"), "no model takes the default one's place");
     let output = sandbox.run(&["model", "install", "no-such-model"]);
     assert!(stderr(&output).contains("--from FOLDER"), "{}", stderr(&output));
     let _daemon = sandbox.daemon();
