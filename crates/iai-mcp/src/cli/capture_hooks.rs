@@ -22,6 +22,8 @@ pub(super) use target::Target;
 /// Lines of a diff that are shown where several have to fit on one screen: both names, where, and
 /// the first lines of what changes.
 const FOLDED_LINES: usize = 7;
+/// So many diffs, folded, fit on one screen; of more, each is told in a line.
+const FOLDED_DIFFS_MAX: usize = 5;
 
 #[derive(Clone, Copy, Subcommand)]
 pub(super) enum CaptureHooksCommand {
@@ -239,8 +241,11 @@ impl Done {
         }
     }
 
-    /// The same for who sees one screen: the beginning of a long diff.
-    pub(super) fn folded(&self, output: &Output) -> String {
+    /// The same for who sees one screen with `n_changes` of these: the beginning of a long diff.
+    pub(super) fn folded(&self, n_changes: usize, output: &Output) -> String {
+        if FOLDED_DIFFS_MAX < n_changes && self.is_change() {
+            return self.counted();
+        }
         let n_more = self.diff.lines().count().saturating_sub(FOLDED_LINES);
         if n_more <= FOLDED_LINES || !self.is_change() {
             return self.preview(output);
@@ -249,6 +254,16 @@ impl Done {
             self.diff.lines().take(FOLDED_LINES).map(|line| format!("{line}\n")).collect();
         let rest = output.tint(Tone::Quiet, &format!("… {n_more} more lines"));
         format!("{}{rest}\n", tinted(&shown, output))
+    }
+
+    /// How much changes, in one line.
+    fn counted(&self) -> String {
+        let n_lines = |mark: char, name: &str| {
+            let is_changed = |line: &&str| line.starts_with(mark) && !line.starts_with(name);
+            self.diff.lines().filter(is_changed).count()
+        };
+        let path = self.step.file.path.display();
+        format!("{path}: {} more lines, {} fewer\n", n_lines('+', "+++"), n_lines('-', "---"))
     }
 
     pub(super) fn word(&self, is_applied: bool) -> &'static str {

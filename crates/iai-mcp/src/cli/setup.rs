@@ -112,10 +112,11 @@ enum Extent {
 
 /// Shows what would change, and then everything that would happen.
 fn show<'a>(plan: &Plan<'_>, extent: Extent, home: &'a Path, output: &'a Output) -> Checklist<'a> {
+    let n_changes = plan.files().filter(|done| done.is_change()).count();
     for done in plan.files() {
         output.explain(&match extent {
             Extent::Whole => done.preview(output),
-            Extent::OneScreen => done.folded(output),
+            Extent::OneScreen => done.folded(n_changes, output),
         });
     }
     output.explain("What setup does");

@@ -175,7 +175,12 @@ fn a_no_on_a_terminal_changes_nothing() {
     if !Path::new("/usr/bin/script").exists() {
         return;
     }
-    let household = Household::new();
+    for household in [Household::new(), Household::new().with_editors()] {
+        a_no_changes_nothing(&household);
+    }
+}
+
+fn a_no_changes_nothing(household: &Household) {
     let before = household.tree();
     let line = format!("{} setup --no-model", env!("CARGO_BIN_EXE_iai-mcp"));
     let mut command = Command::new("/usr/bin/script");
