@@ -4,6 +4,7 @@ mod age;
 mod anchor;
 mod beside;
 mod candidates;
+mod changes;
 mod copies;
 mod corrections;
 mod cue;
@@ -22,6 +23,7 @@ mod shape;
 mod structural;
 mod temporal;
 mod text;
+mod wanted_kind;
 mod when;
 
 use std::collections::BTreeMap;
@@ -285,6 +287,7 @@ impl MemoryEngine {
                 let mut ranked = rank::rank(reader, cue, &found, now, n_max)?;
                 shape::focus(&mut ranked, manner, ask.asked_from.as_deref());
                 linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
+                wanted_kind::lift(reader, cue, ask, &mut ranked)?;
                 let beside = corrections::order(reader, &found.corrections, &mut ranked, now)?;
                 Ok::<_, MemoryError>((shape::choose(ranked, manner), beside))
             })?;
