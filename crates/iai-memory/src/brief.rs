@@ -4,6 +4,7 @@
 mod compose;
 mod lines;
 mod material;
+mod open;
 mod remarked;
 
 use jiff::Timestamp;
@@ -14,6 +15,7 @@ use crate::error::Result;
 use crate::recall::knobs::Manner;
 use compose::{Reading, compose};
 pub(crate) use lines::{age, cut, flat, project_name};
+pub(crate) use open::open_in;
 
 const CHARS_PER_TOKEN: usize = 4;
 

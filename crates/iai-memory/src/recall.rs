@@ -4,6 +4,7 @@ mod age;
 mod anchor;
 mod beside;
 mod candidates;
+mod changes;
 mod copies;
 mod corrections;
 mod cue;
@@ -22,6 +23,7 @@ mod shape;
 mod structural;
 mod temporal;
 mod text;
+mod wanted_kind;
 mod when;
 
 use std::collections::BTreeMap;
@@ -289,6 +291,7 @@ impl MemoryEngine {
                 let mut ranked = rank::rank(reader, cue, &found, now, n_max)?;
                 shape::focus(&mut ranked, manner, ask.asked_from.as_deref());
                 linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
+                wanted_kind::lift(reader, cue, ask, &mut ranked)?;
                 let was_hinted = |dispute: &Dispute| self.uses.was_hinted(dispute);
                 let corrections = &found.corrections;
                 let beside = corrections::order(reader, corrections, &mut ranked, now, was_hinted)?;

@@ -6,6 +6,8 @@ mod phrase;
 mod rules;
 mod sentences;
 
+use std::ops::Range;
+
 use iai_store::{
     Memory, MemoryId, MemoryNumber, NewRemark, Reader, RemarkKind, Role, StepProgress,
 };
@@ -28,7 +30,7 @@ const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 3;
+const RULES: u64 = 4;
 
 /// Returns the remarks of a memory.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
@@ -42,7 +44,12 @@ pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
     }
     let mut found: Vec<NewRemark> = Vec::new();
     let ranges = sentences(&memory.text);
-    for range in &ranges {
+    // On one line with nothing between them.
+    let is_joined = |before: &Range<usize>, range: &Range<usize>| {
+        let between = memory.text.get(before.end..range.start);
+        between.is_some_and(|between| between.trim_matches(' ').is_empty())
+    };
+    for (place, range) in ranges.iter().enumerate() {
         let sentence = memory.text.get(range.clone()).unwrap_or_default();
         let kind = if speaker == Speaker::User && rules::is_preference(sentence) {
             RemarkKind::Preference
@@ -52,7 +59,11 @@ pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
             continue;
         };
         let words = words_hash(sentence);
-        found.push(NewRemark { kind, start_byte: range.start, end_byte: range.end, words });
+        let before = place.checked_sub(1).and_then(|place| ranges.get(place));
+        let before =
+            before.filter(|before| rules::points_back(sentence) && is_joined(before, range));
+        let start_byte = before.unwrap_or(range).start;
+        found.push(NewRemark { kind, start_byte, end_byte: range.end, words });
     }
     found.truncate(REMARKS_MAX);
     let is_by_hand = [TOOL_HOST, PAGE_HOST].contains(&memory.host.as_str());

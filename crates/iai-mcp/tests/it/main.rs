@@ -38,6 +38,8 @@ mod offers;
 mod page;
 mod protocol;
 mod reflection;
+#[cfg(target_os = "linux")]
+mod scale;
 mod secrecy;
 mod setup;
 mod standing;

@@ -10,11 +10,11 @@ use iai_store::{
 use jiff::Timestamp;
 
 use super::BriefAsk;
+use super::open::left_open;
 use super::remarked::{Fresh, decided, kept, preferences};
 use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
-use crate::remarks::open::{OpenThread, Why, open_threads};
 use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
 use crate::taught;
 use crate::trust::distrust;
@@ -39,8 +39,6 @@ const PROJECTS_MAX: usize = 5;
 const WORTH_MIN: u32 = 3;
 /// A turn of fewer words does not say what a session was about.
 const TELLING_WORDS_MIN: usize = 3;
-/// Words shorter than this are in every sentence.
-const TELLING_LETTERS_MIN: usize = 4;
 
 /// Something somebody said, as it is told.
 #[derive(Debug, Clone)]
@@ -104,11 +102,7 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
         material.projects = reader.recent_projects(PROJECTS_MAX)?;
         return Ok(material);
     };
-    let except = ExceptSessions { name: &ask.session, hosts: NO_CONVERSATION };
-    let mut sessions = Vec::new();
-    for seen in reader.recent_sessions(project, &except, SESSIONS_MAX)? {
-        sessions.push(Session::read(reader, seen, project)?);
-    }
+    let sessions = recent_sessions(reader, project, &ask.session)?;
     let fresh: Fresh = match is_up_to_date(reader)? {
         true => Vec::new(),
         false => sessions.iter().take(FRESH_SESSIONS_MAX).flat_map(Session::remarks).collect(),
@@ -116,7 +110,7 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
     material.preferences = preferences(reader, project, &fresh, now)?;
     material.decided = decided(reader, project, &fresh)?;
     material.kept = kept(reader, project, &fresh)?;
-    material.open = open(&sessions);
+    material.open = left_open(&sessions);
     let mut told_of = sessions.iter().filter_map(Session::told);
     material.last = told_of.next();
     material.earlier = told_of.filter_map(|one| one.began_with).take(EARLIER_MAX).collect();
@@ -124,6 +118,17 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
     material.used = used(reader, project)?;
     material.drop_repetitions();
     Ok(material)
+}
+
+/// Reads the ends of the last sessions of a project, the latest first, but for one.
+pub(super) fn recent_sessions(
+    reader: &Reader,
+    project: &str,
+    except: &str,
+) -> Result<Vec<Session>> {
+    let except = ExceptSessions { name: except, hosts: NO_CONVERSATION };
+    let seen = reader.recent_sessions(project, &except, SESSIONS_MAX)?;
+    seen.into_iter().map(|seen| Session::read(reader, seen, project)).collect()
 }
 
 /// The topics of a project, the largest first: none until they are found.
@@ -161,10 +166,10 @@ impl Material {
 }
 
 /// The two ends of a session, as far as they belong to the project and may be told.
-struct Session {
+pub(super) struct Session {
     seen: SessionSeen,
-    first: Vec<Memory>,
-    last: Vec<Memory>,
+    pub(super) first: Vec<Memory>,
+    pub(super) last: Vec<Memory>,
 }
 
 impl Session {
@@ -207,43 +212,6 @@ impl Session {
         });
         found.collect()
     }
-}
-
-/// What the last session left open, and what earlier ones put off and nobody took up since.
-fn open(sessions: &[Session]) -> Vec<Told> {
-    let mut found = Vec::new();
-    for (session_idx, session) in sessions.iter().enumerate() {
-        let later = sessions.get(..session_idx).unwrap_or_default();
-        let threads = open_threads(&session.last).into_iter().filter(|thread| {
-            later.is_empty() || thread.why == Why::PutOff && !is_taken_up(thread.sentence, later)
-        });
-        found.extend(threads.map(|thread| left_open(&thread)));
-    }
-    found
-}
-
-fn left_open(thread: &OpenThread<'_>) -> Told {
-    let why = match thread.why {
-        Why::Unanswered => "not answered",
-        Why::AwaitsTheUser => "waits for the user",
-        Why::PutOff => "put off",
-    };
-    told(thread.turn, thread.sentence, Some(why))
-}
-
-/// Tells whether half of what a sentence is about was spoken of in later sessions.
-fn is_taken_up(sentence: &str, later: &[Session]) -> bool {
-    let turns = later.iter().flat_map(|session| session.first.iter().chain(&session.last));
-    let spoken: BTreeSet<String> = turns.flat_map(|turn| telling_words(&turn.text)).collect();
-    let words = telling_words(sentence);
-    let n_spoken = words.iter().filter(|word| spoken.contains(*word)).count();
-    words.len() <= 2 * n_spoken
-}
-
-fn telling_words(text: &str) -> BTreeSet<String> {
-    let wording = Wording::of(text);
-    let words = wording.words().filter(|word| TELLING_LETTERS_MIN <= word.chars().count());
-    words.map(str::to_owned).collect()
 }
 
 /// What was of use most often and states something that nobody said otherwise since.

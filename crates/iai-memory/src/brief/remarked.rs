@@ -10,6 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::lines::{cut, flat};
 use super::material::{Told, may_be_told, told};
 use crate::error::Result;
+use crate::organise::{is_alike, is_stop_word};
 use crate::remarks::Wording;
 
 const PREFERENCES_MAX: usize = 8;
@@ -23,6 +24,15 @@ const PREFERENCE_KEPT: SignedDuration = SignedDuration::from_hours(24 * 180);
 const COURTESIES: &str = "please|again|also|ok|and|so|really|bitte|пожалуйста|nochmal";
 /// Two remarks that share so few words may be about different things.
 const SAME_WORDS_MIN: usize = 3;
+/// Shorter words say little about what was decided …
+const MATTER_LETTERS_MIN: usize = 4;
+/// … and fewer of them may be about anything. Of at least so many, a newer decision has three in
+/// four when it is about the same.
+const MATTER_WORDS_MIN: usize = 2;
+/// Words of deciding itself.
+const DECIDING: &str = "\
+     decided|decision|agreed|settled|going|switch|switching|plan|called|moving|drop|dropping|stick|\
+     entschieden|beschlossen|vereinbart|решили|договорились|décidé|decidimos|acordamos";
 /// What is shown of the words a correction replaced.
 const REPLACED_CHARS_MAX: usize = 120;
 
@@ -47,7 +57,7 @@ pub(super) fn preferences(
 
 /// Returns what was decided, the latest first.
 pub(super) fn decided(reader: &Reader, project: &str, fresh: &Fresh) -> Result<Vec<Told>> {
-    let all = merged(reader, RemarkKind::Decision, project, fresh)?;
+    let all = without_settled(merged(reader, RemarkKind::Decision, project, fresh)?);
     Ok(all.iter().take(DECISIONS_MAX).map(remarked).collect())
 }
 
@@ -124,6 +134,35 @@ fn folded(mut all: Vec<Remark>) -> Vec<Remark> {
     kept.into_iter().map(|(_, _, remark)| remark).collect()
 }
 
+/// Leaves out, of decisions with the newest first, those that a newer one is about too.
+fn without_settled(all: Vec<Remark>) -> Vec<Remark> {
+    let mut kept: Vec<(Vec<String>, Remark)> = Vec::new();
+    for remark in all {
+        let matter = matter_of(remark.sentence());
+        if !kept.iter().any(|(newer, _)| is_settled_by(&matter, newer)) {
+            kept.push((matter, remark));
+        }
+    }
+    kept.into_iter().map(|(_, remark)| remark).collect()
+}
+
+/// What a decision is about, without the words that make it one.
+fn matter_of(sentence: &str) -> Vec<String> {
+    let wording = Wording::of(sentence);
+    let tells = |word: &&str| {
+        MATTER_LETTERS_MIN <= word.chars().count()
+            && !is_stop_word(word)
+            && DECIDING.split('|').all(|deciding| deciding != *word)
+    };
+    wording.words().filter(tells).map(str::to_owned).collect()
+}
+
+fn is_settled_by(matter: &[String], newer: &[String]) -> bool {
+    let is_shared = |word: &&String| newer.iter().any(|newer| is_alike(word, newer));
+    let n_shared = matter.iter().filter(is_shared).count();
+    MATTER_WORDS_MIN <= matter.len() && 3 * matter.len() <= 4 * n_shared
+}
+
 fn meant_words(sentence: &str) -> BTreeSet<String> {
     let wording = Wording::of(sentence);
     let is_courtesy = |word: &str| COURTESIES.split('|').any(|courtesy| courtesy == word);
@@ -140,6 +179,18 @@ fn is_same_wish(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_decision_is_settled_by_a_newer_one_about_the_same() {
+        let check = |older: &str, newer: &str, expect: bool| {
+            assert_eq!(is_settled_by(&matter_of(older), &matter_of(newer)), expect, "{older}");
+        };
+        let next = "Ana reviews the billing code from now on, Ben changed teams.";
+        check("Ben reviews the billing code from now on.", next, true);
+        check("Images are signed by Ben from now on", "Images are signed by Ana from today", true);
+        check("We decided to use Postgres for billing", "We use Postgres for the search", false);
+        check("We drop Redis", "We drop Redis on staging only", false);
+    }
 
     #[test]
     fn a_wish_is_the_same_in_fewer_or_more_words() {

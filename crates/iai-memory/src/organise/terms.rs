@@ -54,6 +54,19 @@ pub(super) fn may_tell(word: &str) -> bool {
     is_long_enough && n_chars <= WORD_CHARS_MAX && !is_number && !is_stop_word(word)
 }
 
+/// Letters that two forms of one word begin with at least …
+const ALIKE_LETTERS_MIN: usize = 4;
+/// … and that either may have behind them: "calibrate", "calibrated".
+const ENDING_LETTERS_MAX: usize = 3;
+
+/// Tells whether two words are likely forms of one.
+pub(crate) fn is_alike(one: &str, other: &str) -> bool {
+    let n_common = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let n_longest = one.chars().count().max(other.chars().count());
+    one == other
+        || ALIKE_LETTERS_MIN <= n_common && n_longest.saturating_sub(n_common) <= ENDING_LETTERS_MAX
+}
+
 /// Returns the words of a text that tell most about it, the most telling first.
 pub(super) fn telling_words(index: &MemoryIndex, text: &str, limit: usize) -> Vec<String> {
     let weights = weigh(index, &words_of_in_order(text));
@@ -151,6 +164,13 @@ mod tests {
         ] {
             assert_eq!(may_tell(word), expect, "{word}");
         }
+    }
+
+    #[test]
+    fn forms_of_one_word_are_alike() {
+        assert!(is_alike("calibrate", "calibrated") && is_alike("answers", "answered"));
+        assert!(is_alike("api", "api") && is_alike("тесты", "тестов"));
+        assert!(!is_alike("form", "fork") && !is_alike("test", "testimonial"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use iai_store::{Difference, Dispute, MemoryNumber, Reader};
 use jiff::Timestamp;
 
 use super::candidates::Evidence;
+use super::changes::changed;
 use super::cue::Cue;
 use super::rank::{Ranked, Scored};
 use super::{Hint, Hit, whole_hit};
@@ -220,6 +221,7 @@ pub(crate) fn order(
     }
     if !corrections.asks_for_history {
         above.extend(disputes.iter().map(|dispute| (dispute.about.earlier, dispute.about.later)));
+        above.extend(changed(ranked));
     }
     raise(ranked, &above);
     for hit in ranked.iter_mut() {

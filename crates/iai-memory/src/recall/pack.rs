@@ -152,13 +152,23 @@ pub(crate) fn pack(
     finish(answer)
 }
 
-/// Tells what is outdated or disputed about the hits, where it is not among them already.
+/// What a relation and its partner's id take.
+const RELATION_CHARS: usize = 100;
+
+/// Tells what is outdated or disputed about the hits; what is among them already is marked there.
 fn add_anti_hits(answer: &mut RecallAnswer, anti_hits: Vec<Hit>, left: &mut usize) {
     for hit in anti_hits {
-        let is_a_hit = |id: MemoryId| answer.hits.iter().any(|hit| hit.record_id == id);
+        let place = |id: MemoryId| answer.hits.iter().position(|hit| hit.record_id == id);
         let is_told = answer.anti_hits.iter().any(|told| told.record_id == hit.record_id);
-        let is_about_a_hit = hit.partner_id.is_some_and(is_a_hit);
-        if is_a_hit(hit.record_id) || is_told || !is_about_a_hit {
+        if is_told || hit.partner_id.and_then(place).is_none() {
+            continue;
+        }
+        if let Some(place) = place(hit.record_id) {
+            let shown = answer.hits.get_mut(place).filter(|shown| shown.relation.is_none());
+            if let (Some(shown), Some(rest)) = (shown, left.checked_sub(RELATION_CHARS)) {
+                (shown.relation, shown.partner_id) = (hit.relation, hit.partner_id);
+                *left = rest;
+            }
             continue;
         }
         let n_chars = cost(&hit);

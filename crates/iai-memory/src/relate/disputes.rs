@@ -31,7 +31,7 @@ const DISPUTES_MAX_EACH: usize = 3;
 /// Disputes that are kept, settled ones included; the oldest go first.
 const DISPUTES_MAX: usize = 20_000;
 /// The version of the rules: with others, everything is compared again. What was settled stays so.
-const RULES: u64 = 2;
+const RULES: u64 = 3;
 /// Memories an event names.
 const SOURCES_MAX: usize = 10;
 
@@ -333,6 +333,16 @@ mod tests {
         check(&[PORT, OTHER_PORT], &[(0, 1, "8080", "9090")]);
         let denied = "- The billing service listens on port 9090, not 8080.";
         check(&[PORT, denied], &[(0, 1, "8080", "9090")]);
+    }
+
+    #[test]
+    fn what_is_remarked_behind_a_value_hides_no_difference() {
+        let kept = "Good. Seat holds expire after 8 minutes, keep that number in mind.";
+        let slow = "Seat holds expire after 12 minutes now, the page of the bank is slow.";
+        check(&[kept, slow], &[(0, 1, "8", "12")]);
+        let first = "The launch of the site is planned for 9 June, not 12 May.";
+        let last = "The launch of the site is planned for 23 June; the port needs two more weeks.";
+        check(&[first, last], &[(0, 1, "9", "23")]);
     }
 
     #[test]

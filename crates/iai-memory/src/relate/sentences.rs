@@ -3,7 +3,7 @@
 
 use iai_store::Memory;
 
-use super::tokens::Token;
+use super::tokens::{Token, tokens_of};
 use super::wording::stated;
 
 /// A longer text is a document or a log; what it states is stated elsewhere too.
@@ -94,6 +94,61 @@ const SUPPOSING_WORDS: &[&str] = &["would", "could", "might", "würde", "könnte
 /// Verbs behind "I" that tell what comes next.
 const PLAN_WORDS: &[&str] = &["need", "will", "am", "should"];
 
+/// A remark behind a comma has at least so many words.
+const CLAUSE_TOKENS_MIN: usize = 3;
+/// Words that begin what stands before the matter itself: "on 3 March in Rome, we …".
+const BEFORE_THE_MATTER: &[&str] = &[
+    "on",
+    "in",
+    "at",
+    "after",
+    "before",
+    "when",
+    "while",
+    "since",
+    "with",
+    "for",
+    "to",
+    "from",
+    "because",
+    "although",
+    "as",
+    "during",
+    "until",
+    "by",
+    "once",
+    "between",
+    "im",
+    "am",
+    "um",
+    "nach",
+    "vor",
+    "bei",
+    "mit",
+    "für",
+    "seit",
+    "в",
+    "на",
+    "после",
+    "до",
+    "с",
+    "для",
+    "dans",
+    "après",
+    "avant",
+    "avec",
+    "pour",
+    "en",
+    "con",
+    "para",
+    "por",
+];
+/// Words behind a comma that go on with the same statement.
+const GOING_ON: &[&str] = &[
+    "not", "and", "or", "but", "which", "that", "where", "nicht", "und", "oder", "aber", "а", "и",
+    "или", "но", "et", "ou", "mais", "pas", "y", "o", "pero", "no",
+];
+
 /// One sentence that states something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Statement {
@@ -112,7 +167,7 @@ pub(crate) fn statements_in(text: &str) -> Vec<Statement> {
     }
     let prose = prose_lines(text);
     let sentences = prose.iter().flat_map(|line| sentences_in(line));
-    sentences.filter_map(statement).take(STATEMENTS_MAX).collect()
+    sentences.filter_map(|sentence| statement(main_clause(sentence))).take(STATEMENTS_MAX).collect()
 }
 
 /// Leaves out fenced blocks, quotes, tables, headings and log lines.
@@ -175,6 +230,23 @@ fn sentences_in(line: &str) -> Vec<&str> {
     }
     sentences.extend(line.get(start..));
     sentences
+}
+
+/// Cuts off what is said about the matter behind a comma or a semicolon: "… after 12 minutes now,
+/// the bank is slow". A list, a value denied, or a condition before the matter stays whole.
+fn main_clause(sentence: &str) -> &str {
+    let Some((clause, rest)) = sentence.split_once([',', ';']) else { return sentence };
+    let (head, rest) = (tokens_of(clause), tokens_of(rest));
+    let is_of_size = TOKENS_MIN < head.len() && CLAUSE_TOKENS_MIN <= rest.len();
+    let begins = |tokens: &[Token], words: &[&str]| {
+        tokens.first().is_some_and(|token| words.contains(&token.folded.as_str()))
+    };
+    let is_remark = is_of_size
+        && head.iter().any(Token::has_digit)
+        && !sentence.ends_with('?')
+        && !begins(&head, BEFORE_THE_MATTER)
+        && !begins(&rest, GOING_ON);
+    if is_remark { clause } else { sentence }
 }
 
 fn statement(sentence: &str) -> Option<Statement> {
@@ -244,6 +316,21 @@ mod tests {
         check("2. [x] the staging host is a.b", &["the staging host is a.b"]);
         check("Note: the port of billing is 80", &["the port of billing is 80"]);
         check("服务端口是8080。", &["服 务 端 口 是 8080"]);
+    }
+
+    #[test]
+    fn a_remark_behind_the_matter_is_cut_off() {
+        check(
+            "Seat holds expire after 12 minutes now, the bank is slow.",
+            &["seat holds expire after 12 minutes"],
+        );
+        check(
+            "The launch is planned for 23 June; the port needs more weeks.",
+            &["the launch is planned for 23 june"],
+        );
+        let whole = "the parts are v1, v2, and v3";
+        check(whole, &["the parts are v1 v2 and v3"]);
+        check("On 3 March in Rome, the port is 80", &["on 3 march in rome the port is 80"]);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(crate) enum Why {
     Unanswered,
     /// The assistant asked, and the user did not answer.
     AwaitsTheUser,
+    /// It was named as what comes next.
+    Next,
     /// It was put off.
     PutOff,
 }
@@ -35,9 +37,9 @@ pub(crate) fn open_threads(last_turns: &[Memory]) -> Vec<OpenThread<'_>> {
     let mut found: Vec<OpenThread<'_>> = Vec::new();
     for turn in last_turns.iter().rev().take(PUTTING_OFF_TURNS) {
         let said = parts(&turn.text);
-        let put_off = said.iter().rev().find(|sentence| puts_off(sentence, turn.role));
-        if let Some(sentence) = put_off {
-            found.push(OpenThread { turn, sentence, why: Why::PutOff });
+        let put_off = said.iter().rev().find_map(|part| Some((*part, puts_off(part, turn.role)?)));
+        if let Some((sentence, why)) = put_off {
+            found.push(OpenThread { turn, sentence, why });
             break;
         }
     }
@@ -86,28 +88,38 @@ fn is_real_question(sentence: &str) -> bool {
     wording.is_question && is_long_enough && (is_choice || is_about_a_fact)
 }
 
-fn puts_off(sentence: &str, role: Role) -> bool {
+fn puts_off(sentence: &str, role: Role) -> Option<Why> {
     let wording = Wording::of(sentence);
     if wording.is_question {
-        return false;
+        return None;
     }
     let lower = sentence.to_lowercase();
-    let is_list = LABELS.split('|').any(|label| {
-        lower.strip_prefix(label).is_some_and(|rest| rest.starts_with(':') && rest.len() > 3)
-    });
+    let is_labelled = |labels: &str| {
+        labels.split('|').any(|label| {
+            lower.strip_prefix(label).is_some_and(|rest| rest.starts_with(':') && rest.len() > 3)
+        })
+    };
+    if is_labelled(NEXT_LABELS) {
+        return Some(Why::Next);
+    }
     let is_put_off = match role {
         Role::User => wording.has_any(PUT_OFF) || wording.has_any(LEFT),
         Role::Assistant => wording.has_any(LEFT),
         Role::System => false,
     };
-    is_list || is_put_off && !wording.has_any(DONE)
+    let is_open = is_labelled(LABELS) || is_put_off && !wording.has_any(DONE);
+    is_open.then_some(Why::PutOff)
 }
 
 /// A line that begins with one of these and a colon names what remains.
 const LABELS: &str = "\
-     todo|to do|next|next up|next step|next steps|remaining|still open|open question|\
-     open questions|left to do|offen|noch offen|nächster schritt|nächste schritte|осталось|\
-     дальше|следующий шаг|reste à faire|à faire|prochaine étape|pendiente|por hacer|próximo paso";
+     todo|to do|remaining|still open|open question|open questions|left to do|offen|noch offen|\
+     осталось|reste à faire|à faire|pendiente|por hacer";
+
+/// With one of these, what is gone on with at once: after another session it is begun or dropped.
+const NEXT_LABELS: &str = "\
+     next|next up|next step|next steps|nächster schritt|nächste schritte|дальше|следующий шаг|\
+     prochaine étape|próximo paso";
 
 /// Says that work goes on another time.
 const PUT_OFF: &str = "\

@@ -58,12 +58,21 @@ pub(crate) fn is_decision(sentence: &str, speaker: Speaker) -> bool {
                 && !before.any(|word| is_one_of(word, UNREAL))
         })
     };
-    let is_the_users = (wording.begins_any(USER_DECIDED) || wording.ends_any(FROM_NOW_ON))
+    // What follows a comma gives the reason: "Ana reviews it from now on, Ben left".
+    let head = Wording::of(sentence.split([',', ';']).next().unwrap_or_default());
+    let is_from_now_on = wording.ends_any(FROM_NOW_ON) || head.ends_any(FROM_NOW_ON);
+    let is_the_users = (wording.begins_any(USER_DECIDED)
+        || is_from_now_on && WORDS.contains(&head.len()))
         && !wording.has_any(POINTING);
     DECIDED.split('|').any(is_told)
         || wording.begins_any(DECISION_OPENINGS)
         || is_resolved_to_act(&wording)
         || speaker == Speaker::User && is_the_users
+}
+
+/// Tells whether a sentence says nothing without the one before it: "we agreed on that".
+pub(crate) fn points_back(sentence: &str) -> bool {
+    Wording::of(sentence).has_any(POINTING_BACK)
 }
 
 /// Tells whether a sentence is called a decision by who says it: "Decision: …".
@@ -226,6 +235,11 @@ const LABELS: &str = "\
 const POINTING: &str = "\
      option|options|that one|this one|these|those|with that|with this|with it|with a|with b|\
      use that|use this|use it|for now";
+
+/// What stands for something that was named before.
+const POINTING_BACK: &str = "\
+     it|them|on that|for that|with that|about that|to that|do that|that way|on this|for this|dafür|\
+     damit|dabei|darauf|so machen|на этом|для этого|так и|pour ça|pour cela|comme ça|así|para eso";
 
 /// "решили задачу" is a problem solved, "решили перейти" a decision.
 fn is_resolved_to_act(wording: &Wording) -> bool {

@@ -226,6 +226,41 @@ fn a_thread_that_was_taken_up_is_no_longer_open() {
 }
 
 #[test]
+fn an_answer_in_other_forms_of_the_words_takes_a_thread_up() {
+    let home = Home::new();
+    let asked =
+        ["A waiting list?", "Sketched.", "It is left open until Noor answers about the list"];
+    store(&home, conversation("a", "/w/p", days_ago(4), &asked));
+    let next = ["Check the labels.", "Done.", "Next: the audit of the booking form"];
+    store(&home, conversation("b", "/w/p", days_ago(3), &next));
+    let text = brief_of(&home, Some("/w/p")).markdown;
+    assert!(text.contains("until Noor") && text.contains("named as next: “Next: the"), "{text}");
+    let answered = ["Noor answered: the lists are in the contract.", "Good.", "thanks, bye"];
+    store(&home, conversation("c", "/w/p", days_ago(2), &answered));
+    let text = brief_of(&home, Some("/w/p")).markdown;
+    assert!(!text.contains("Left open"), "{text}");
+}
+
+#[test]
+fn a_decision_is_told_with_what_it_is_about_and_only_the_latest() {
+    let home = Home::new();
+    let first = ["Who reviews the billing code? Ben reviews it from now on.", "Noted."];
+    store(&home, conversation("a", "/w/p", days_ago(9), &first));
+    let second = ["No uploads in the free plan. We agreed on that with Mei.", "Noted."];
+    store(&home, conversation("b", "/w/p", days_ago(8), &second));
+    organise(&home.engine);
+    let text = brief_of(&home, Some("/w/p")).markdown;
+    assert!(text.contains("“Who reviews the billing code? Ben reviews it from now on.”"), "{text}");
+    assert!(text.contains("“No uploads in the free plan. We agreed on that with Mei.”"), "{text}");
+    let third = ["Ana reviews the billing code from now on, Ben changed teams.", "Noted."];
+    store(&home, conversation("c", "/w/p", days_ago(3), &third));
+    organise(&home.engine);
+    let decided = brief_of(&home, Some("/w/p")).l2.join("\n");
+    let decided = decided.split("## Decided").nth(1).unwrap().split("##").next().unwrap();
+    assert!(decided.contains("Ana") && !decided.contains("Ben reviews"), "{decided}");
+}
+
+#[test]
 fn a_wish_said_in_two_projects_is_told_in_all() {
     let home = Home::new();
     for (session, project) in [("a", "/w/p"), ("b", "/w/q")] {

@@ -35,6 +35,8 @@ fn a_correction_ranks_first_and_the_old_wording_below_it_is_stale() {
     let stale = &answer.hits[place(&answer, old)];
     assert!(stale.reason.ends_with(" · stale"), "{}", stale.reason);
     assert_eq!(stale.valid_to, answer.hits[0].valid_from);
+    assert_eq!((stale.relation, stale.partner_id), (Some("superseded_by"), Some(new)));
+    assert_eq!((answer.hits[0].relation, answer.hits[0].partner_id), (None, None));
 }
 
 /// A5: contradict in Russian.

@@ -7,6 +7,7 @@
 
 mod fixture;
 
+mod asked;
 mod attributes;
 mod brief;
 mod consolidation;

@@ -1,10 +1,11 @@
 //! Names a topic by phrases its memories share and others do not.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use iai_store::Memory;
 
-use crate::organise::terms::{Direction, may_tell};
+use crate::organise::terms::{Direction, is_alike, may_tell};
 
 /// Phrases of one topic.
 const PHRASES_MAX: usize = 3;
@@ -14,6 +15,28 @@ const MEMORIES_MIN: usize = 2;
 const MEMORIES_SHARE: usize = 8;
 /// Two words that belong together say more than one.
 const PAIR_GAIN: f32 = 1.2;
+
+/// Words of the work itself: they are said about everything, and name nothing.
+const WORK_WORDS: &str = "
+    add added adding adds agreed asked bug bugs build builds built call called calls change changed
+    changes changing check checked checks close closed code come comes diff diffs done empty error
+    errors explain explained fail failed failing fails feature file files find fine finished fix
+    fixed fixes folder found function functions gone great green happen happened hard help issue
+    issues keep keeps kept last left line lines list long merged message messages missing move moved
+    moves name named names next noted open opened part passed perfect place problem problems
+    question read reads ready red remove removed rename renamed review reviewed run running runs
+    save saved send sends sent set sets short show shown shows small somebody something start
+    started starts step steps stop stopped takes test tested testing tests time times top took
+    understood update updated updates verify warning warnings work worked working works write
+    writes written wrong wrote
+    datei dateien fehler geändert test tests zeile zeilen файл файлы ошибка тест тесты
+    fichier fichiers erreur archivo archivos prueba pruebas";
+
+fn is_work_word(word: &str) -> bool {
+    static KNOWN: LazyLock<BTreeSet<&str>> =
+        LazyLock::new(|| WORK_WORDS.split_whitespace().collect());
+    KNOWN.contains(word)
+}
 
 /// Returns one to three phrases, the most telling first; none when the memories share no word.
 pub(super) fn phrases_of<'a>(
@@ -37,8 +60,7 @@ pub(super) fn phrases_of<'a>(
     let mut phrases: Vec<String> = Vec::new();
     for (_, phrase) in ranked {
         let repeats = |known: &String| {
-            let words: BTreeSet<&str> = known.split(' ').collect();
-            phrase.split(' ').any(|word| words.contains(word))
+            phrase.split(' ').any(|word| known.split(' ').any(|known| is_alike(word, known)))
         };
         if phrases.len() < PHRASES_MAX && !phrases.iter().any(repeats) {
             phrases.push(phrase);
@@ -55,7 +77,7 @@ fn candidates(text: &str) -> BTreeSet<String> {
         let mut before: Option<String> = None;
         for word in piece.split_whitespace() {
             let word = word.trim_matches(['-', '_']).to_lowercase();
-            let tells = word.split(['-', '_']).all(may_tell);
+            let tells = word.split(['-', '_']).all(may_tell) && !is_work_word(&word);
             if tells && let Some(before) = &before {
                 found.insert(format!("{before} {word}"));
             }
@@ -84,5 +106,11 @@ mod tests {
         let found = candidates("The retry policy, of billing-service: retry_count");
         let found: Vec<&str> = found.iter().map(String::as_str).collect();
         assert_eq!(found, ["billing-service", "policy", "retry", "retry policy", "retry_count"]);
+    }
+
+    #[test]
+    fn words_of_the_work_itself_name_no_topic() {
+        let found = candidates("Show me the diff of the changed files; the tests of billing run.");
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["billing"]);
     }
 }

@@ -53,7 +53,8 @@ fn what_was_left_open_is_found() {
     let put_off = |role, text| check(role, text, Some((text, Why::PutOff)));
     put_off(User, "Let's continue with the retry policy tomorrow.");
     put_off(User, "TODO: rotate the signing key");
-    put_off(Assistant, "Next steps: write the migration and test it.");
+    let next = |text| check(Assistant, text, Some((text, Why::Next)));
+    next("Next steps: write the migration and test it.");
     put_off(User, "We still need to update the docs.");
     put_off(User, "Let's leave the backfill for later");
     put_off(User, "Changelog half written, the breaking changes section is missing.");

@@ -1,0 +1,71 @@
+//! Which of the best hits says that what another one states has changed, though nobody corrected
+//! anything and no value stands where the other one was: "we moved to …", "… is back to three".
+
+use std::collections::BTreeSet;
+
+use iai_store::{Memory, MemoryNumber, RemarkKind, Role};
+use jiff::SignedDuration;
+
+use super::cue::words_of_in_order;
+use super::rank::Ranked;
+use crate::organise::{is_alike, is_stop_word};
+use crate::remarks::{Wording, remarks_of};
+
+/// Among how many hits is looked: none of them leaves that place.
+const HITS_LOOKED_AT: usize = 5;
+/// What says so is at least this share as good an answer.
+const SCORE_SHARE_MIN: f64 = 0.6;
+/// Words that the two share, so that they are about the same.
+const SHARED_WORDS_MIN: usize = 2;
+const WORD_LETTERS_MIN: usize = 4;
+/// A longer text tells of more than one change.
+const TEXT_BYTES_MAX: usize = 600;
+/// What is said sooner after another belongs to the same talk.
+const APART_MIN: SignedDuration = SignedDuration::from_hours(1);
+
+/// Returns pairs of hits, what was and what says that it changed.
+pub(super) fn changed(ranked: &[Ranked]) -> Vec<(MemoryNumber, MemoryNumber)> {
+    let best = ranked.get(..HITS_LOOKED_AT.min(ranked.len())).unwrap_or_default();
+    let mut pairs = Vec::new();
+    for newer in best.iter().filter(|hit| tells_of_a_change(&hit.memory)) {
+        let words = telling_words(&newer.memory.text);
+        let older = best.iter().filter(|older| {
+            is_before(&older.memory, &newer.memory)
+                && SCORE_SHARE_MIN * older.score <= newer.score
+                && SHARED_WORDS_MIN <= n_shared(&telling_words(&older.memory.text), &words)
+        });
+        pairs.extend(older.map(|older| (older.number, newer.number)));
+    }
+    pairs
+}
+
+fn is_before(older: &Memory, newer: &Memory) -> bool {
+    older.project == newer.project
+        && older.session != newer.session
+        && older.turn_at.duration_until(newer.turn_at) > APART_MIN
+}
+
+/// Tells whether the user says that something is another way now, or decides it.
+fn tells_of_a_change(memory: &Memory) -> bool {
+    let is_short = memory.text.len() <= TEXT_BYTES_MAX && memory.valid_to.is_none();
+    let is_decision = || remarks_of(memory).iter().any(|own| own.kind == RemarkKind::Decision);
+    let has_changed =
+        || Wording::of(&memory.text).has_any(CHANGES) || memory.text.contains(", not ");
+    memory.role == Role::User && is_short && (has_changed() || is_decision())
+}
+
+const CHANGES: &str = "\
+     now|from now on|from today on|from today|no longer|any more|anymore|instead of|instead|\
+     renamed|moved to|moves to|moved from|switch to|switched to|changed to|replaced by|replaces|\
+     is back to|are back to|went back to|jetzt|ab jetzt|ab heute|nicht mehr|statt|umbenannt|\
+     umgezogen|теперь|больше не|вместо|перешли|переименован*|désormais|maintenant|au lieu de|\
+     renommé|ahora|ya no|en lugar de|en vez de|renombrado";
+
+fn telling_words(text: &str) -> BTreeSet<String> {
+    let tells = |word: &String| WORD_LETTERS_MIN <= word.chars().count() && !is_stop_word(word);
+    words_of_in_order(text).into_iter().filter(tells).collect()
+}
+
+fn n_shared(one: &BTreeSet<String>, other: &BTreeSet<String>) -> usize {
+    one.iter().filter(|word| other.iter().any(|own| is_alike(word, own))).count()
+}

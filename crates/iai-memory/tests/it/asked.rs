@@ -1,0 +1,82 @@
+//! What is asked for by its kind, and what says that something changed.
+
+use iai_memory::{NewMemory, Role};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::fixture::{Home, batch, days_ago, now, texts, turn};
+
+/// The user begins, turns are a minute apart.
+fn session(name: &str, project: &str, at: Timestamp, said: &[&str]) -> Vec<NewMemory> {
+    let turns = (0_i64..).zip(said).map(|(n, text)| NewMemory {
+        session: name.to_owned(),
+        project: Some(project.to_owned()),
+        cwd: Some(project.to_owned()),
+        role: if n % 2 == 0 { Role::User } else { Role::Assistant },
+        ..turn(n.unsigned_abs(), text, at + SignedDuration::from_mins(n))
+    });
+    turns.collect()
+}
+
+fn lived(sessions: &[(&str, i64, &[&str])]) -> Home {
+    let home = Home::new();
+    for (n, (project, days, said)) in sessions.iter().enumerate() {
+        let name = format!("s{n}");
+        let turns = session(&name, project, days_ago(*days), said);
+        home.engine.store_batch(&batch(&name, turns), now()).unwrap();
+    }
+    home
+}
+
+#[test]
+fn what_remains_to_be_done_is_what_the_project_left_open() {
+    let home = lived(&[
+        ("/p", 9, &["Look at the tests.", "Green.", "I still need to calibrate drone 11."]),
+        ("/p", 8, &["Drone 11 is calibrated.", "Good.", "Next: the audit of the form"]),
+        ("/p", 7, &["The pipes leak.", "Mended.", "Let's leave the worker thread for later."]),
+        ("/p", 5, &["What remains is nothing.", "Fine.", "TODO: write the flight report"]),
+        ("/q", 3, &["Done is what remains.", "Yes.", "TODO: paint the fence"]),
+    ]);
+    for cue in ["what remains to be done?", "Was ist noch offen?"] {
+        let answer = home.recall_from(cue, 100_000, Some("/p"));
+        let found = texts(&answer);
+        let expect = ["TODO: write the flight report", "Let's leave the worker thread for later."];
+        assert_eq!(found[..2], expect, "{cue}: {found:?}");
+        assert!(answer.hits[0].reason.ends_with(", left open"), "{}", answer.hits[0].reason);
+    }
+    let elsewhere = home.recall_from("what remains to be done?", 100_000, Some("/q"));
+    assert_eq!(texts(&elsewhere)[0], "TODO: paint the fence");
+    let about = home.recall_from("what is still open about the worker?", 100_000, Some("/p"));
+    assert!(texts(&about)[0].contains("worker thread"), "{:?}", texts(&about));
+}
+
+#[test]
+fn a_wish_answers_what_one_wants_before_a_report_does() {
+    let home = lived(&[
+        ("/p", 9, &["Please always format the reports with prettier.", "Understood."]),
+        ("/p", 2, &["Format of the reports?", "The format of the reports is fine."]),
+        ("/q", 1, &["Always format the reports by hand.", "Understood."]),
+    ]);
+    let wanted = home.recall_from("how should reports be formatted?", 100_000, Some("/p"));
+    assert!(texts(&wanted)[0].contains("prettier"), "{:?}", texts(&wanted));
+    assert!(wanted.hits[0].reason.contains("+ a wish 0.30"), "{}", wanted.hits[0].reason);
+}
+
+#[test]
+fn what_says_that_it_changed_stands_above_what_was() {
+    let was = "Staging runs with five nodes, because of the load test on staging nodes.";
+    let home = lived(&[
+        ("/p", 60, &[was, "Applied."]),
+        ("/p", 20, &["Staging is back to three nodes, the load test is over.", "Applied."]),
+        ("/p", 10, &["The nodes of staging are green.", "Yes."]),
+    ]);
+    let order = |cue: &str| {
+        let answer = home.recall(cue);
+        let found = texts(&answer);
+        let place = |part: &str| found.iter().position(|text| text.contains(part)).unwrap();
+        (place("three nodes"), place("five nodes"))
+    };
+    let (new, old) = order("staging nodes of the load test");
+    assert!(new < old);
+    let (new, old) = order("staging nodes of the load test, previously");
+    assert!(old < new, "who asks how it was is told that");
+}
