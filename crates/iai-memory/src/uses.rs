@@ -11,7 +11,8 @@ use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{Advance, Due, Effects, Shift, Step};
 
-/// Memories whose uses wait to be written down; beyond that, uses are not counted. As many disputes.
+/// Memories whose uses wait to be written down; beyond that, uses are not counted. As many
+/// disputes.
 const WAITING_MAX: usize = 4096;
 /// The hits of one answer that count as recalled; those below fill its room.
 const ANSWERS_MAX: usize = 2;

@@ -51,6 +51,9 @@ const REPEAT_COST: f64 = 0.2;
 /// … up to so many.
 const REPEATS_MAX: u32 = 3;
 
+/// What a memory gains that is of the kind asked for, a wish or a decision: about a third of a good
+/// match.
+pub(super) const KIND_WEIGHT: f64 = 0.3;
 /// What was said only after the time of asking costs this much; it happens when somebody asks as of
 /// a day in the past, or when a clock was wrong.
 const LATER_COST: f64 = 0.3;

@@ -5,14 +5,12 @@ use iai_store::{MemoryId, Reader, RemarkKind};
 
 use super::RecallAsk;
 use super::cue::{Cue, CueMode};
-use super::rank::Ranked;
+use super::rank::{KIND_WEIGHT, Ranked};
 use crate::brief::open_in;
 use crate::error::Result;
 use crate::organise::is_stop_word;
 use crate::remarks::{Wording, remarks_of};
 
-/// What a memory gains that is of the kind asked for: about as much as a third of a good match.
-const KIND_WEIGHT: f64 = 0.3;
 /// A longer cue tells a story, and asks for more than a kind.
 const CUE_WORDS_MAX: usize = 14;
 /// What stands above another stands this much above it.
