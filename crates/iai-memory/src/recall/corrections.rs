@@ -32,7 +32,6 @@ pub(crate) const HINT_KIND: &str = "contradiction";
 
 /// Words that ask how it used to be.
 const HISTORY_WORDS: &[&str] = &[
-    "before",
     "previously",
     "previous",
     "earlier",
@@ -53,6 +52,9 @@ const HISTORY_WORDS: &[&str] = &[
     "antes",
     "anteriormente",
 ];
+/// "Before" these it says when something is done: "before it expires", "before each commit".
+const AFTER_BEFORE: &[&str] =
+    &["it", "they", "we", "i", "you", "he", "she", "somebody", "each", "every", "any", "a", "an"];
 /// The same, in a script without blanks.
 const HISTORY_MARKS: &[&str] = &["以前", "之前"];
 
@@ -184,7 +186,11 @@ impl Corrections {
 /// Tells whether the cue asks how it used to be, or for words as they were.
 fn asks_for_history(cue: &Cue) -> bool {
     let has = |word: &str| cue.words.iter().any(|own| own == word);
+    let mut after = cue.words.iter().skip_while(|word| *word != "before");
+    let asks_before = after.next().is_some()
+        && after.next().is_none_or(|next| !AFTER_BEFORE.contains(&next.as_str()));
     !cue.phrases.is_empty()
+        || asks_before
         || HISTORY_WORDS.iter().any(|word| has(word))
         || cue.words.windows(2).any(|pair| pair == ["used", "to"])
         || HISTORY_MARKS.iter().any(|mark| cue.text.contains(mark))

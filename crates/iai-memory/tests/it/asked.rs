@@ -80,3 +80,14 @@ fn what_says_that_it_changed_stands_above_what_was() {
     let (new, old) = order("staging nodes of the load test, previously");
     assert!(old < new, "who asks how it was is told that");
 }
+
+#[test]
+fn before_something_is_done_asks_for_nothing_of_the_past() {
+    let home = lived(&[
+        ("/p", 60, &["A seat is held for 8 minutes.", "Noted."]),
+        ("/p", 20, &["A seat is held for 12 minutes now.", "Noted."]),
+    ]);
+    let first = |cue: &str| texts(&home.recall(cue))[0].to_owned();
+    assert!(first("how long is a seat held before it expires?").contains("12 minutes"));
+    assert!(first("how long was a seat held before?").contains("8 minutes"));
+}
