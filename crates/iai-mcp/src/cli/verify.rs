@@ -55,7 +55,7 @@ pub(super) fn run(
         });
         if let Some(n) = report.at("vectors_made_again").as_u64() {
             let worst = report.at("vectors_cosine_min").as_f64().unwrap_or_default();
-            lines.push(format!("{n} memories embedded again, the worst cosine is {worst:.4}"));
+            lines.push(format!("{n} embedded again, the worst cosine is {worst:.4}"));
         }
         lines.join("\n")
     });

@@ -174,8 +174,8 @@ fn a_busy_daemon_is_looked_at_and_never_disturbed() {
         }
     });
     assert!(daemon.is_running());
-    let status = sandbox.status().unwrap();
+    // Beside so much, the canaries may be forgotten after the doctor has left.
+    let status = sandbox.settled((CLIENTS * CAPTURES) as u64);
     assert_eq!(status["pid"], daemon.pid());
-    assert_eq!(status["stored"], CLIENTS * CAPTURES);
     assert!(sandbox.run(&["verify", "--full"]).status.success());
 }

@@ -260,12 +260,22 @@ fn names_of_line(line: &str, counts: &mut BTreeMap<String, usize>) {
     let mut is_first = true;
     for word in line.split_whitespace() {
         let is_quoted = word.starts_with('`') && word.trim_end_matches(['.', ',']).ends_with('`');
-        let name = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let name = without_ending(word.trim_matches(|letter: char| !letter.is_alphanumeric()));
         let is_named = is_quoted || has_inner_capital(name) || (!is_first && is_capitalised(name));
         if is_named && may_tell(&name.to_lowercase()) && name.chars().count() <= 40 {
             *counts.entry(name.to_owned()).or_default() += 1;
         }
         is_first = word.ends_with(['.', '!', '?', ':']) || name.is_empty();
+    }
+}
+
+/// "Anna's" is Anna, "I'll" and "I'm" are nobody; "O'Brien" stays.
+fn without_ending(name: &str) -> &str {
+    match name.split_once(['\'', '’']) {
+        // "Don't" is not Don.
+        Some((_, "t")) => "",
+        Some((stem, rest)) if !rest.starts_with(char::is_uppercase) => stem,
+        _ => name,
     }
 }
 
@@ -337,6 +347,7 @@ mod tests {
             &["Postgres", "handleLogin", "main.rs"],
         );
         check("Everything works. Nothing here", &[]);
+        check("so I'll ask, and I'm sure, «Don't» said Anna’s O'Brien", &["Anna", "O'Brien"]);
         check("`billing` broke\n```\nlet fooBar = 1;\n```", &["billing"]);
     }
 }
