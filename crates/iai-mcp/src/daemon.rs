@@ -18,6 +18,7 @@ mod reflection;
 mod scanning;
 mod singleton;
 mod sync;
+mod tally;
 mod watch;
 mod workers;
 
@@ -214,6 +215,7 @@ fn wait_for(handle: JoinHandle<()>, limit: Duration) {
 
 /// Runs one pass. A pass that panics is over too, or no other would ever begin.
 fn drain_once(opened: &Opened, face: &Face) -> Event {
+    let _storing = face.storing();
     let later = Event::Drained { n_pending: 0, look_again_in: Some(Duration::from_secs(60)) };
     let show = |ingested: Ingested, n_pending| {
         face.show_pending(n_pending);
@@ -321,6 +323,7 @@ fn answer_from_store(
         true => settings.secrets_now(),
         false => SecretPolicy::default(),
     };
+    let _storing = handlers::is_write(method).then(|| face.storing());
     let answer = match &call.params {
         Params::Written(turns) => handlers::turns::answer(engine, method, turns, now),
         Params::Read(params) => handlers::answer(engine, &secrets, method, params, now),
@@ -340,6 +343,7 @@ fn answer_from_store(
 
 /// Drains one file now, for `capture-transcript` without `--no-spawn`.
 fn drain_named(opened: &Opened, face: &Face, params: &Value) -> Result<Value, Failure> {
+    let _storing = face.storing();
     let drained = opened.drainer.drain_named(spool_name(params)?);
     let (ingested, news) =
         drained.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;

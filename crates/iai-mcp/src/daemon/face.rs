@@ -14,6 +14,7 @@ use super::drain::files::glance;
 use super::lifecycle::Phase;
 use super::models::Models;
 use super::news::News;
+use super::tally::{Storing, Tally};
 
 /// Shared by every thread; each lock is held for a few instructions only.
 pub(super) struct Face {
@@ -22,7 +23,7 @@ pub(super) struct Face {
     spool: PathBuf,
     changing: Mutex<Changing>,
     /// Memories in the store.
-    stored: AtomicU64,
+    stored: Tally,
     /// Spool lines set aside.
     set_aside: AtomicU64,
     /// Turns in spool files that are not for us.
@@ -77,7 +78,7 @@ impl Face {
                 paused: None,
                 session: None,
             }),
-            stored: AtomicU64::new(0),
+            stored: Tally::default(),
             set_aside: AtomicU64::new(0),
             foreign: AtomicU64::new(0),
             pending: AtomicU64::new(0),
@@ -107,17 +108,23 @@ impl Face {
         self.changing().phase = phase;
     }
 
-    /// Shows what the store holds; counted once, when it is opened, and kept up by `add`.
+    /// Shows what the store holds: counted when it is opened and after something was forgotten, and
+    /// kept up by `add`.
     pub(super) fn show_store(&self, n_stored: u64, n_set_aside: u64) {
         self.set_aside.store(n_set_aside, Ordering::Relaxed);
-        self.stored.store(n_stored, Ordering::Relaxed);
+        self.stored.set(n_stored);
+    }
+
+    /// Held by whoever stores, from before its commit until it is shown.
+    pub(super) fn storing(&self) -> Storing<'_> {
+        self.stored.storing()
     }
 
     /// Shows what was just taken in. The stored turns come last, so that whoever sees them sees the
     /// rest too.
     pub(super) fn add(&self, n_stored: u64, n_set_aside: u64) {
         self.set_aside.fetch_add(n_set_aside, Ordering::Relaxed);
-        self.stored.fetch_add(n_stored, Ordering::Release);
+        self.stored.add(n_stored);
         if 0 < n_stored {
             self.news.tell();
         }
@@ -185,10 +192,10 @@ impl Face {
     /// Builds the status reply: the founding contract's keys, then ours.
     pub(super) fn status(&self, now: Timestamp) -> Value {
         let (pending, oldest) = self.waiting();
+        let stored = self.stored.get(|| Some(self.engine.get()?.overview().ok()?.said()));
         let changing = self.changing();
         let phase = changing.phase.as_str();
         let uptime = now.duration_since(self.started_at).as_secs_f64();
-        let stored = self.stored.load(Ordering::Acquire);
         let failed = self.set_aside.load(Ordering::Relaxed) + self.foreign.load(Ordering::Relaxed);
         let paused_until = match changing.paused {
             Some(Pause::Until(until)) if now < until => Some(until.to_string()),

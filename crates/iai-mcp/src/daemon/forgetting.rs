@@ -158,6 +158,7 @@ pub(super) fn show_counts(opened: &Opened, face: &Face) {
 
 /// What is on its way in is stored first, so that it is found and forgotten like the rest.
 fn take_in_what_waits(opened: &Opened, face: &Face) -> Result<(), Failure> {
+    let _storing = face.storing();
     let show = |ingested: Ingested, n_pending| {
         face.show_pending(n_pending);
         face.add(ingested.stored, ingested.set_aside);

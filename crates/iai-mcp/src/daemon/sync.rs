@@ -212,6 +212,7 @@ impl Shared {
 
     /// Exchanges with one vault; false when it has to be tried again.
     fn exchange(&self, vault: &VaultView, places: &mut BTreeMap<String, Place>) -> bool {
+        let _storing = self.face.storing();
         let done = self.try_exchange(vault, places);
         let trouble = match &done {
             Ok(done) => done.renamed.as_ref().map(|why| format!("began a new chain: {why}")),

@@ -174,7 +174,7 @@ fn a_busy_daemon_is_looked_at_and_never_disturbed() {
         }
     });
     assert!(daemon.is_running());
-    // Beside so much, the canaries may be forgotten after the doctor has left.
+    // The canaries are gone, and what came in while they went is counted once.
     let status = sandbox.settled((CLIENTS * CAPTURES) as u64);
     assert_eq!(status["pid"], daemon.pid());
     assert!(sandbox.run(&["verify", "--full"]).status.success());

@@ -176,7 +176,11 @@ fn make(engine: &MemoryEngine, summary: Summary) -> Result<Made> {
         group.sort_by_key(|(number, memory)| (memory.turn_at, *number));
         let extract = extract(engine, &group)?;
         if summary.kind == SummaryKind::Topic {
-            made.phrases = phrases_of(&extract.centre, group.iter().map(|(_, memory)| memory));
+            // The topic is told in the project of most of them: what others say must not name it.
+            let project = project_of_most(&group);
+            let is_own = |memory: &&Memory| memory.project == project;
+            let own: Vec<&Memory> = group.iter().map(|(_, memory)| memory).filter(is_own).collect();
+            made.phrases = phrases_of(&extract.centre, own.into_iter());
         }
         if summary.kind == SummaryKind::Topic && is_refrain(&group) {
             made.phrases.truncate(1);

@@ -1,0 +1,91 @@
+//! How many memories `status` tells of: counted when the store is opened, then kept up by those who
+//! store.
+//!
+//! Whoever stores adds what is new after its commit. A count in between sees it already, and it
+//! would be there twice for good: so a new count, as forgetting needs one, holds only when nobody
+//! was storing meanwhile. Until then it is doubtful, and whoever looks counts again.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A number that many threads add to.
+#[derive(Default)]
+pub(super) struct Tally {
+    n: AtomicU64,
+    /// How often somebody began to store, and ended it.
+    n_begun: AtomicU64,
+    n_ended: AtomicU64,
+    is_doubtful: AtomicBool,
+}
+
+/// Somebody may have stored what is not added yet.
+pub(super) struct Storing<'a>(&'a Tally);
+
+impl Drop for Storing<'_> {
+    fn drop(&mut self) {
+        self.0.n_ended.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Tally {
+    /// Held from before a commit until what it stored is added.
+    pub(super) fn storing(&self) -> Storing<'_> {
+        self.n_begun.fetch_add(1, Ordering::SeqCst);
+        Storing(self)
+    }
+
+    pub(super) fn add(&self, n: u64) {
+        self.n.fetch_add(n, Ordering::SeqCst);
+    }
+
+    /// Takes over a count that others may have added to meanwhile.
+    pub(super) fn set(&self, n: u64) {
+        self.n.store(n, Ordering::SeqCst);
+        self.is_doubtful.store(true, Ordering::SeqCst);
+    }
+
+    /// Returns the number; `count` is asked only while it is doubtful.
+    pub(super) fn get(&self, count: impl FnOnce() -> Option<u64>) -> u64 {
+        let known = self.n.load(Ordering::SeqCst);
+        if !self.is_doubtful.load(Ordering::SeqCst) {
+            return known;
+        }
+        let n_ended = self.n_ended.load(Ordering::SeqCst);
+        let is_quiet = |tally: &Self| tally.n_begun.load(Ordering::SeqCst) == n_ended;
+        let Some(counted) = is_quiet(self).then(count).flatten() else { return known };
+        let is_kept = is_quiet(self)
+            && self.n.compare_exchange(known, counted, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+        self.is_doubtful.store(!is_kept, Ordering::SeqCst);
+        if is_kept { counted } else { self.n.load(Ordering::SeqCst) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_beside_somebody_who_stores_is_made_again() {
+        let tally = Tally::default();
+        let storing = tally.storing();
+        // Its commit is counted, and then added: once too often.
+        tally.set(3);
+        tally.add(1);
+        assert_eq!(tally.get(|| panic!("not while somebody stores")), 4);
+        drop(storing);
+        assert_eq!(tally.get(|| Some(3)), 3);
+        assert_eq!(tally.get(|| panic!("it is known now")), 3);
+    }
+
+    #[test]
+    fn what_is_stored_during_a_count_makes_it_doubtful() {
+        let tally = Tally::default();
+        tally.set(3);
+        let counted = tally.get(|| {
+            let _storing = tally.storing();
+            tally.add(1);
+            Some(3)
+        });
+        assert_eq!((counted, tally.get(|| Some(4))), (4, 4));
+        assert_eq!(tally.get(|| panic!("it is known now")), 4);
+    }
+}
