@@ -102,12 +102,16 @@ impl Pty {
         assert!(is_seen.is_ok(), "the screen never showed {text:?}:\n{last}");
     }
 
-    /// Makes the window another size, as a user does with the mouse.
+    /// Makes the window another size, as a user does with the mouse, and waits until it is drawn
+    /// anew: a key that comes in the same instant is only heard with the next one.
     pub(crate) fn resize(&mut self, rows: u16, columns: u16) {
+        let n_printed = self.raw.lock().unwrap().len();
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&self.terminal, size).unwrap();
         self.screen.lock().unwrap().screen_mut().set_size(some(rows), some(columns));
         self.signal("-WINCH");
+        let is_drawn = || n_printed < self.raw.lock().unwrap().len();
+        eventually("the screen is drawn anew", is_drawn);
     }
 
     pub(crate) fn signal(&self, name: &str) {
