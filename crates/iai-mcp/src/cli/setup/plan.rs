@@ -222,13 +222,14 @@ fn service(keeping: &Keeping<'_>) -> Outlook<()> {
 fn model(settings: &Settings, arguments: &SetupArguments) -> Outlook<Offer> {
     const NEXT: &str = "`iai-mcp model install` fetches one whenever you like";
     let installed = model::installed(&settings.home);
-    if !installed.is_empty() {
+    let is_there = |name: &String| installed.contains(name);
+    if !installed.is_empty() && arguments.model.as_ref().is_none_or(is_there) {
         return Outlook::already(MODEL, installed.join(", "));
     }
     if arguments.no_model {
         return Outlook::skipped(MODEL, "as you asked; memories are found by their words", NEXT);
     }
-    match model::offer(&settings.program_folders) {
+    match model::offer(arguments.model.as_deref(), &settings.program_folders) {
         Some(offer) => {
             let megabytes = offer.n_bytes / 1_000_000;
             let (name, program) = (offer.name, offer.program);
@@ -237,7 +238,10 @@ fn model(settings: &Settings, arguments: &SetupArguments) -> Outlook<Offer> {
             Outlook::Do(offer, what)
         }
         None => {
-            let why = "it takes npm or pip to fetch one; memories are found by their words";
+            let why = match &arguments.model {
+                None => "it takes npm or pip to fetch one; memories are found by their words",
+                Some(_) => "what fetches it is not here; `iai-mcp model list` has others",
+            };
             Outlook::skipped(MODEL, why, NEXT)
         }
     }
