@@ -63,7 +63,7 @@ impl MemoryEngine {
     /// Composes the brief from what is stored now.
     pub fn brief(&self, ask: &BriefAsk, now: Timestamp) -> Result<Brief> {
         let manner = Manner::of(&self.stored_profile()?);
-        let material = self.read(|reader| material::gather(reader, ask, now))?;
+        let material = self.read(|reader| material::gather(self, reader, ask, now))?;
         let reading = Reading { project: ask.project.as_deref(), manner: &manner, now };
         Ok(compose(&material, &reading))
     }
@@ -75,7 +75,7 @@ impl MemoryEngine {
         manner: &Manner,
         now: Timestamp,
     ) -> Result<Option<String>> {
-        let material = self.read(|reader| material::gather(reader, ask, now))?;
+        let material = self.read(|reader| material::gather(self, reader, ask, now))?;
         Ok(compose::resume_of(&material, manner, now))
     }
 }

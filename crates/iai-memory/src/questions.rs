@@ -84,7 +84,11 @@ impl MemoryEngine {
             let mut questions = Vec::new();
             for dispute in reader.open_disputes(DISPUTES_LOOKED_AT)? {
                 let Some(later) = reader.memory(dispute.later_id)? else { continue };
-                questions.push(about_dispute(&dispute, &later));
+                let question = about_dispute(&dispute, &later);
+                // What disagrees with several that say the same is one question.
+                if questions.iter().all(|own: &Question| own.text != question.text) {
+                    questions.push(question);
+                }
             }
             Ok(questions)
         })

@@ -20,6 +20,7 @@ mod pack;
 mod pointing;
 mod rank;
 mod shape;
+mod since;
 mod structural;
 mod temporal;
 mod text;
@@ -39,6 +40,7 @@ pub use cue::CueMode;
 pub(crate) use cue::words_of_in_order;
 pub(crate) use hints::ToldRoom;
 pub use pointing::matched_words;
+pub(crate) use since::said_since;
 pub use structural::{StructuralAnswer, StructuralAsk};
 pub use temporal::{TemporalAnswer, TemporalAsk};
 pub use text::{TextAnswer, TextAsk};
@@ -295,6 +297,9 @@ impl MemoryEngine {
                 let was_hinted = |dispute: &Dispute| self.uses.was_hinted(dispute);
                 let corrections = &found.corrections;
                 let beside = corrections::order(reader, corrections, &mut ranked, now, was_hinted)?;
+                if !corrections.asks_for_history && cue.days.is_none() {
+                    since::bring_along(self, reader, &mut ranked, now)?;
+                }
                 Ok::<_, MemoryError>((shape::choose(ranked, manner), beside))
             })?;
             spent.ranking = begun.elapsed().saturating_sub(spent.embedding + spent.finding);

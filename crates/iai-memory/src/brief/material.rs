@@ -12,9 +12,11 @@ use jiff::Timestamp;
 use super::BriefAsk;
 use super::open::left_open;
 use super::remarked::{Fresh, decided, kept, preferences};
+use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
+use crate::recall::said_since;
 use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
 use crate::taught;
 use crate::trust::distrust;
@@ -90,7 +92,12 @@ const TOPICS_MAX: usize = 5;
 const TOPICS_READ_MAX: usize = 20;
 
 /// Reads what there is to tell.
-pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<Material> {
+pub(super) fn gather(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    ask: &BriefAsk,
+    now: Timestamp,
+) -> Result<Material> {
     let pinned = reader.pinned(ask.project.as_deref(), PINS_MAX)?;
     let pinned = pinned.iter().filter(|memory| memory.valid_to.is_none());
     let mut material = Material {
@@ -115,7 +122,7 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
     material.last = told_of.next();
     material.earlier = told_of.filter_map(|one| one.began_with).take(EARLIER_MAX).collect();
     material.topics = topics(reader, project)?;
-    material.used = used(reader, project)?;
+    material.used = used(engine, reader, project, now)?;
     material.drop_repetitions();
     Ok(material)
 }
@@ -215,7 +222,12 @@ impl Session {
 }
 
 /// What was of use most often and states something that nobody said otherwise since.
-fn used(reader: &Reader, project: &str) -> Result<Vec<Told>> {
+fn used(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    project: &str,
+    now: Timestamp,
+) -> Result<Vec<Told>> {
     let used = reader.most_used(project, USED_READ_MAX)?;
     let numbers: Vec<MemoryNumber> = used.iter().map(|used| used.number).collect();
     let disputes = reader.disputes_of(&numbers)?;
@@ -226,13 +238,17 @@ fn used(reader: &Reader, project: &str) -> Result<Vec<Told>> {
         WORTH_MIN <= worth(used.uses) && states && may_be_told(&used.memory)
     };
     let used = used.into_iter().filter(|used| is_worth_it(used) && !is_disputed(used.number));
-    Ok(used
-        .take(USED_MAX)
-        .map(|used| {
-            let aside = format!("recalled {} times", used.uses.n_recalled);
-            told(&used.memory, &used.memory.text, Some(&aside))
-        })
-        .collect())
+    let mut told_of = Vec::new();
+    for UsedMemory { number, memory, uses } in used {
+        if told_of.len() == USED_MAX {
+            break;
+        }
+        if said_since(engine, reader, (number, &memory), now)?.is_empty() {
+            let aside = format!("recalled {} times", uses.n_recalled);
+            told_of.push(told(&memory, &memory.text, Some(&aside)));
+        }
+    }
+    Ok(told_of)
 }
 
 /// Builds what is told; what was generated says so.

@@ -24,6 +24,8 @@ const PREFERENCE_KEPT: SignedDuration = SignedDuration::from_hours(24 * 180);
 const COURTESIES: &str = "please|again|also|ok|and|so|really|bitte|пожалуйста|nochmal";
 /// Two remarks that share so few words may be about different things.
 const SAME_WORDS_MIN: usize = 3;
+/// … and so may two that begin with the same few.
+const HEAD_WORDS_MIN: usize = 5;
 /// Shorter words say little about what was decided …
 const MATTER_LETTERS_MIN: usize = 4;
 /// … and fewer of them may be about anything. Of at least so many, a newer decision has three in
@@ -119,9 +121,9 @@ fn disputed(reader: &Reader, remarks: &[Remark]) -> Result<BTreeSet<MemoryId>> {
 fn folded(mut all: Vec<Remark>) -> Vec<Remark> {
     // Of the same moment, the stored one comes first: it knows how often it was said.
     all.sort_by_key(|own| (Reverse((own.memory.turn_at, own.n_said)), own.memory.id));
-    let mut kept: Vec<(BTreeSet<String>, BTreeSet<i64>, Remark)> = Vec::new();
+    let mut kept: Vec<(Meant, BTreeSet<i64>, Remark)> = Vec::new();
     for remark in all {
-        let words = meant_words(remark.sentence());
+        let words = Meant::of(remark.sentence());
         match kept.iter_mut().find(|(own, ..)| is_same_wish(own, &words)) {
             Some((_, counted, own)) => {
                 if counted.insert(remark.words) {
@@ -163,17 +165,32 @@ fn is_settled_by(matter: &[String], newer: &[String]) -> bool {
     MATTER_WORDS_MIN <= matter.len() && 3 * matter.len() <= 4 * n_shared
 }
 
-fn meant_words(sentence: &str) -> BTreeSet<String> {
-    let wording = Wording::of(sentence);
-    let is_courtesy = |word: &str| COURTESIES.split('|').any(|courtesy| courtesy == word);
-    wording.words().filter(|word| !is_courtesy(word)).map(str::to_owned).collect()
+/// What a remark says, however it is said.
+struct Meant {
+    words: BTreeSet<String>,
+    /// The words before the first comma: what is wished, without why.
+    head: Vec<String>,
 }
 
-/// Tells whether one says all that the other says.
-fn is_same_wish(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
-    let is_part = SAME_WORDS_MIN <= one.len().min(other.len())
-        && (one.is_subset(other) || other.is_subset(one));
-    one == other || is_part
+impl Meant {
+    fn of(sentence: &str) -> Self {
+        let is_courtesy = |word: &&str| COURTESIES.split('|').any(|courtesy| courtesy == *word);
+        let words_of = |text: &str| -> Vec<String> {
+            let wording = Wording::of(text);
+            wording.words().filter(|word| !is_courtesy(word)).map(str::to_owned).collect()
+        };
+        let mut heads = sentence.split([',', ';', '(', '–', '—']).map(words_of);
+        let head = heads.find(|head| !head.is_empty()).unwrap_or_default();
+        Self { words: words_of(sentence).into_iter().collect(), head }
+    }
+}
+
+/// Tells whether one says all that the other says, or both wish the same for other reasons.
+fn is_same_wish(one: &Meant, other: &Meant) -> bool {
+    let (words, others) = (&one.words, &other.words);
+    let is_part = SAME_WORDS_MIN <= words.len().min(others.len())
+        && (words.is_subset(others) || others.is_subset(words));
+    words == others || is_part || HEAD_WORDS_MIN <= one.head.len() && one.head == other.head
 }
 
 #[cfg(test)]
@@ -195,11 +212,15 @@ mod tests {
     #[test]
     fn a_wish_is_the_same_in_fewer_or_more_words() {
         let check = |one: &str, other: &str, expect: bool| {
-            assert_eq!(is_same_wish(&meant_words(one), &meant_words(other)), expect, "{one}");
+            assert_eq!(is_same_wish(&Meant::of(one), &Meant::of(other)), expect, "{one}");
         };
         check("Please use pnpm, not npm.", "Again: use pnpm, not npm!", true);
         check("Use pnpm, not npm, before you hand it over", "use pnpm, not npm", true);
         check("Use tabs", "Use tabs in Go", false);
         check("Always run the tests first", "Always run the linter first", false);
+        let again = "never touch the generated client folder please, it happened again";
+        check("Never touch the generated client folder, it breaks the build.", again, true);
+        check("Never touch the generated server folder, it breaks the build.", again, false);
+        check("Use tabs, it is a Go project", "use tabs, the linter wants it", false);
     }
 }

@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use super::cue::words_of_in_order;
 use super::rank::Ranked;
 use crate::organise::{is_alike, is_stop_word};
-use crate::remarks::{Wording, remarks_of};
+use crate::remarks::{Wording, is_spoken, remarks_of};
 
 /// Among how many hits is looked: none of them leaves that place.
 const HITS_LOOKED_AT: usize = 5;
@@ -17,7 +17,7 @@ const HITS_LOOKED_AT: usize = 5;
 const SCORE_SHARE_MIN: f64 = 0.6;
 /// Words that the two share, so that they are about the same.
 const SHARED_WORDS_MIN: usize = 2;
-const WORD_LETTERS_MIN: usize = 4;
+const WORD_LETTERS_MIN: usize = 3;
 /// A longer text tells of more than one change.
 const TEXT_BYTES_MAX: usize = 600;
 /// What is said sooner after another belongs to the same talk.
@@ -39,7 +39,8 @@ pub(super) fn changed(ranked: &[Ranked]) -> Vec<(MemoryNumber, MemoryNumber)> {
     pairs
 }
 
-fn is_before(older: &Memory, newer: &Memory) -> bool {
+/// Tells whether one was said before the other, elsewhere in the same project.
+pub(super) fn is_before(older: &Memory, newer: &Memory) -> bool {
     older.project == newer.project
         && older.session != newer.session
         && older.turn_at.duration_until(newer.turn_at) > APART_MIN
@@ -47,21 +48,34 @@ fn is_before(older: &Memory, newer: &Memory) -> bool {
 
 /// Tells whether the user says that something is another way now, or decides it.
 fn tells_of_a_change(memory: &Memory) -> bool {
-    let is_short = memory.text.len() <= TEXT_BYTES_MAX && memory.valid_to.is_none();
     let is_decision = || remarks_of(memory).iter().any(|own| own.kind == RemarkKind::Decision);
+    says_otherwise(memory) || is_the_users_word(memory) && is_decision()
+}
+
+/// Tells whether the user says that something is another way now.
+pub(super) fn says_otherwise(memory: &Memory) -> bool {
     let has_changed =
         || Wording::of(&memory.text).has_any(CHANGES) || memory.text.contains(", not ");
-    memory.role == Role::User && is_short && (has_changed() || is_decision())
+    is_the_users_word(memory) && has_changed()
+}
+
+fn is_the_users_word(memory: &Memory) -> bool {
+    let is_short = memory.text.len() <= TEXT_BYTES_MAX && memory.valid_to.is_none();
+    memory.role == Role::User && is_short && is_spoken(memory)
 }
 
 const CHANGES: &str = "\
      now|from now on|from today on|from today|no longer|any more|anymore|instead of|instead|\
-     renamed|moved to|moves to|moved from|switch to|switched to|changed to|replaced by|replaces|\
-     is back to|are back to|went back to|jetzt|ab jetzt|ab heute|nicht mehr|statt|umbenannt|\
-     umgezogen|теперь|больше не|вместо|перешли|переименован*|désormais|maintenant|au lieu de|\
-     renommé|ahora|ya no|en lugar de|en vez de|renombrado";
+     rename|renamed|moved|moves to|has to move|switch to|switch from|switched to|switched from|\
+     changed to|changes|replaced by|replaced with|replaces|is back to|are back to|went back to|\
+     actually|postponed|delayed|slips to|slipped to|pushed back|brought forward|takes over|\
+     took over|got a new|has a new|jetzt|ab jetzt|ab heute|nicht mehr|statt|umbenannt|umgezogen|\
+     verschoben|vertagt|теперь|больше не|вместо|перешли|переименован*|перенесли|отложили|\
+     désormais|maintenant|au lieu de|renommé|reporté|ahora|ya no|en lugar de|en vez de|\
+     renombrado|aplazado";
 
-fn telling_words(text: &str) -> BTreeSet<String> {
+/// Returns the words that say what a text is about.
+pub(super) fn telling_words(text: &str) -> BTreeSet<String> {
     let tells = |word: &String| WORD_LETTERS_MIN <= word.chars().count() && !is_stop_word(word);
     words_of_in_order(text).into_iter().filter(tells).collect()
 }

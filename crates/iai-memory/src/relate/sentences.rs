@@ -73,6 +73,28 @@ const OPEN_WORDS: &[&str] = &[
     "please",
     "can",
     "could",
+    "write",
+    "show",
+    "explain",
+    "schreib",
+    "schreibe",
+    "schau",
+    "zeig",
+    "zeige",
+    "mach",
+    "prüfe",
+    "kannst",
+    "könntest",
+    "напиши",
+    "покажи",
+    "проверь",
+    "посмотри",
+    "écris",
+    "montre",
+    "vérifie",
+    "escribe",
+    "muestra",
+    "revisa",
     "wenn",
     "warum",
     "wie",
@@ -316,6 +338,7 @@ mod tests {
         check("2. [x] the staging host is a.b", &["the staging host is a.b"]);
         check("Note: the port of billing is 80", &["the port of billing is 80"]);
         check("服务端口是8080。", &["服 务 端 口 是 8080"]);
+        check("Schreib einen Test für den Import.", &[]);
     }
 
     #[test]

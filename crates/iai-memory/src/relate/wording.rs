@@ -90,6 +90,8 @@ const DENIALS: &[&str] = &[
 ];
 /// A denied value has at most so many words: what is longer says more than that.
 const DENIED_TOKENS_MAX: usize = 4;
+/// … and with what denies it, no more blanks and commas than these.
+const DENIAL_BLANKS_MAX: usize = 12;
 /// Lead-ins taken off one sentence: "Sorry, correction: …".
 const LEAD_INS_MAX: usize = 2;
 
@@ -112,13 +114,16 @@ fn without_lead_ins(mut sentence: &str) -> &str {
 
 /// Cuts a denied value off the end. In "not 8080 but 9090" nothing is cut: it does not end there.
 fn without_denial(sentence: &str) -> &str {
-    let is_denied = |denial: &str| {
-        let (said, denied) = sentence.rsplit_once(denial)?;
+    let before_denied = |(place, _): (usize, char)| {
+        let (said, rest) = sentence.split_at_checked(place)?;
+        let denied = DENIALS.iter().find_map(|denial| rest.strip_prefix(denial))?;
         let is_end = !denied.contains([',', ';', ':']);
         let n_tokens = tokens_of(denied).len();
         (is_end && (1..=DENIED_TOKENS_MAX).contains(&n_tokens)).then_some(said)
     };
-    DENIALS.iter().find_map(|denial| is_denied(denial)).unwrap_or(sentence)
+    // Every statement there is comes by here: only its end is searched, from behind.
+    let begins = sentence.char_indices().rev().filter(|(_, letter)| matches!(letter, ' ' | ','));
+    begins.take(DENIAL_BLANKS_MAX).find_map(before_denied).unwrap_or(sentence)
 }
 
 fn without_tail(sentence: &str) -> &str {

@@ -29,6 +29,14 @@ pub(crate) fn is_preference(sentence: &str) -> bool {
     {
         return !wording.has_any(ONE_OFF);
     }
+    let is_contrast = || CONTRASTING.iter().any(|not| sentence.contains(not));
+    let is_brief = wording.len() <= BRIEF_WORDS_MAX && !wording.has_any(POINTING_BACK);
+    if is_brief && is_contrast() && wording.has_any(ASKED_FOR) && !wording.has_any(POINTING) {
+        return !wording.has_any(ONE_OFF);
+    }
+    if wording.begins_any(LIKES) && (wording.has_any(LIKED_MORE) || is_contrast()) {
+        return !wording.has_any(ONE_OFF);
+    }
     let beside = STANDING_BESIDE.split('|').find_map(|joined| Some(wording.find(joined)?.1));
     if let Some(next) = beside {
         return wording.word(next).is_some_and(is_order);
@@ -37,7 +45,7 @@ pub(crate) fn is_preference(sentence: &str) -> bool {
         return wording.word(next).is_some_and(is_order);
     }
     wording.begins_any("use|don't use|do not use|verwende|nutze|utiliza|usa|utilise")
-        && (wording.has_any(CONTRASTS) || CONTRASTING.iter().any(|not| sentence.contains(not)))
+        && (wording.has_any(CONTRASTS) || is_contrast())
 }
 
 /// Tells whether a sentence says what was decided.
@@ -127,6 +135,16 @@ const WISHES: &str = "\
      я предпочитаю|мне больше нравится|впредь|с этого момента|отныне|запомни|je préfère|\
      à partir de maintenant|dorénavant|désormais|retiens que|prefiero|yo prefiero|\
      a partir de ahora|de ahora en adelante|recuerda que";
+
+/// Asked for with a contrast in a few words, it is how things are to be: "tabs please, not spaces".
+const ASKED_FOR: &str = "please|bitte|пожалуйста|s'il te plaît|s'il vous plaît|por favor";
+const BRIEF_WORDS_MAX: usize = 9;
+
+/// Liking is a taste when something else is liked less.
+const LIKES: &str = "i like|i want|ich mag|ich will|я люблю|me gusta|j'aime";
+const LIKED_MORE: &str = "\
+     over|and no|rather than|instead of|more than|only before|only after|lieber als|statt|вместо|\
+     plutôt que|más que|en vez de";
 
 /// Says the same in the second half of a sentence.
 const WISHED_BESIDE: &str = "\

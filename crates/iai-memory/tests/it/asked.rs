@@ -81,6 +81,42 @@ fn what_says_that_it_changed_stands_above_what_was() {
     assert!(old < new, "who asks how it was is told that");
 }
 
+/// The cue leads to the old name, and only the old name to the new one.
+#[test]
+fn what_was_renamed_or_replaced_since_stands_beside_the_old_name() {
+    let home = lived(&[
+        ("/p", 90, &["The intake service is called quoll.", "Noted."]),
+        ("/p", 80, &["Binaries are signed with keypress.", "Done."]),
+        ("/p", 60, &["We rename quoll to numbat, the lawyers found a trademark.", "Renamed."]),
+        ("/p", 50, &["We switch from keypress to sealwax, everybody has it.", "Switched."]),
+        ("/p", 40, &["The intake has a flaky test.", "It is mended."]),
+        ("/q", 30, &["We rename quoll to wombat over here.", "Renamed."]),
+    ]);
+    for (cue, old, new) in [
+        ("how is the intake service called?", "called quoll", "to numbat"),
+        ("how are binaries signed?", "with keypress", "to sealwax"),
+    ] {
+        let answer = home.recall_from(cue, 100_000, Some("/p"));
+        let found = texts(&answer);
+        let place = |part: &str| found.iter().position(|text| text.contains(part));
+        assert_eq!((place(old), place(new)), (Some(0), Some(1)), "{cue}: {found:?}");
+        assert!(answer.hits[1].reason.starts_with("says what changed"), "{answer:?}");
+    }
+    let was =
+        home.recall_from("how was the intake service called previously?", 100_000, Some("/p"));
+    assert!(was.hits.iter().all(|hit| !hit.reason.starts_with("says what")), "{was:?}");
+}
+
+#[test]
+fn a_delay_stands_above_the_day_that_was_planned() {
+    let home = lived(&[
+        ("/p", 60, &["Version 0.9 of the ferry app comes out on 30 June.", "Noted."]),
+        ("/p", 20, &["The ferry app is delayed by a bug, 14 July.", "Noted."]),
+    ]);
+    let answer = home.recall_from("when does the ferry app come out?", 100_000, Some("/p"));
+    assert!(texts(&answer)[0].contains("14 July"), "{:?}", texts(&answer));
+}
+
 #[test]
 fn before_something_is_done_asks_for_nothing_of_the_past() {
     let home = lived(&[

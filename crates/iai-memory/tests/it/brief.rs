@@ -336,6 +336,32 @@ fn what_is_recalled_often_is_told() {
 }
 
 #[test]
+fn what_changed_since_is_not_told_however_often_it_is_recalled() {
+    let home = Home::new();
+    let said = |session: &str, days: i64, text: &str| {
+        store(&home, conversation(session, "/w/p", days_ago(days), &[text, "Ok.", "thanks, bye"]));
+    };
+    said("a", 40, "The staging host is called otter.");
+    said("b", 39, "The lighthouse is served by walrus.");
+    for n in 0..6_i64 {
+        said(&format!("s{n}"), 30 - n, "Sort the mail.");
+    }
+    for _ in 0..4 {
+        home.recall("what is the staging host called");
+        home.recall("what is the lighthouse served by");
+    }
+    organise(&home.engine);
+    assert!(brief_of(&home, Some("/w/p")).rich_club.contains("walrus"));
+    said("z", 20, "We switch from walrus to narwhal.");
+    for n in 6..12_i64 {
+        said(&format!("s{n}"), 19 - n, "Sort the mail.");
+    }
+    organise(&home.engine);
+    let told = brief_of(&home, Some("/w/p")).rich_club;
+    assert!(told.contains("otter") && !told.contains("walrus"), "{told}");
+}
+
+#[test]
 fn the_brief_keeps_its_budget_at_every_depth() {
     let home = Home::new();
     let long = "Always keep the flood gates shut while the lock is being emptied. ".repeat(40);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use iai_store::FactKind;
 
+use crate::attributes::language_of;
 use crate::organise::terms::{is_stop_word, may_tell};
 
 /// A fact's name is at most so long; longer ones are data.
@@ -242,13 +243,15 @@ pub(in crate::organise) fn opposite_of(preference: &str) -> Option<String> {
 pub(super) fn names_in(text: &str) -> Vec<(FactKind, String)> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut is_code = false;
+    // In German every noun has a capital: it names nothing.
+    let capitals = if language_of(text) == Some("de") { Capitals::Nouns } else { Capitals::Names };
     for line in text.lines() {
         if line.trim_start().starts_with("```") {
             is_code = !is_code;
             continue;
         }
         if !is_code {
-            names_of_line(line, &mut counts);
+            names_of_line(line, capitals, &mut counts);
         }
     }
     let mut names: Vec<(usize, String)> = counts.into_iter().map(|(name, n)| (n, name)).collect();
@@ -256,12 +259,20 @@ pub(super) fn names_in(text: &str) -> Vec<(FactKind, String)> {
     names.into_iter().take(NAMES_MAX).map(|(_, name)| (FactKind::Entity, name)).collect()
 }
 
-fn names_of_line(line: &str, counts: &mut BTreeMap<String, usize>) {
+/// What a capital at the beginning of a word is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Capitals {
+    Names,
+    Nouns,
+}
+
+fn names_of_line(line: &str, capitals: Capitals, counts: &mut BTreeMap<String, usize>) {
     let mut is_first = true;
     for word in line.split_whitespace() {
         let is_quoted = word.starts_with('`') && word.trim_end_matches(['.', ',']).ends_with('`');
         let name = without_ending(word.trim_matches(|letter: char| !letter.is_alphanumeric()));
-        let is_named = is_quoted || has_inner_capital(name) || (!is_first && is_capitalised(name));
+        let may_name = capitals == Capitals::Names && !is_first;
+        let is_named = is_quoted || has_inner_capital(name) || may_name && is_capitalised(name);
         if is_named && may_tell(&name.to_lowercase()) && name.chars().count() <= 40 {
             *counts.entry(name.to_owned()).or_default() += 1;
         }
@@ -349,5 +360,7 @@ mod tests {
         check("Everything works. Nothing here", &[]);
         check("so I'll ask, and I'm sure, «Don't» said Anna’s O'Brien", &["Anna", "O'Brien"]);
         check("`billing` broke\n```\nlet fooBar = 1;\n```", &["billing"]);
+        let german = "Ich habe die Liste und das Bild in zwei Dateien geteilt, mit handleLogin";
+        check(german, &["handleLogin"]);
     }
 }

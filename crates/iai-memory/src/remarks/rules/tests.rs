@@ -46,6 +46,10 @@ fn preferences_are_what_holds_from_now_on() {
         "Run `make lint` before each push, I keep forgetting.",
         "Please answer short, no bullet lists.",
         "A partir de ahora responde en español",
+        "I like table driven tests and no mocks.",
+        "I want small commits, not one big one.",
+        "tabs please, not spaces!",
+        "Kommentare bitte auf Deutsch, nicht auf Englisch.",
     ] {
         preference(sentence, true);
     }
@@ -86,6 +90,10 @@ fn complaints_questions_and_choices_are_no_preferences() {
         "Always `generate()` for a fresh id",
         "Use `len(sessions)` instead of `count`",
         "The function always returns null when the input is empty.",
+        "I like it.",
+        "I want to see the log of the second run",
+        "Put it into the other file please, not into this one.",
+        "the second one please, not the first",
     ] {
         preference(sentence, false);
     }

@@ -1,0 +1,157 @@
+//! What was said since about the things that the best hits name, though the cue has none of its
+//! words: who asks how a service is called finds the old name, and from there "we rename it to …".
+//! Such a turn stands right below the hit that it is about.
+
+use std::collections::BTreeSet;
+
+use iai_store::{LexicalQuery, Memory, MemoryNumber, Reader, Role, Scope};
+use jiff::Timestamp;
+
+use super::changes::{is_before, says_otherwise, telling_words};
+use super::rank::Ranked;
+use crate::engine::MemoryEngine;
+use crate::error::Result;
+use crate::remarks::Wording;
+
+/// The best hits that are followed, and how many turns they bring along at most.
+const HITS_LOOKED_AT: usize = 2;
+const BROUGHT_MAX: usize = 2;
+/// What is among the first so many anyway is brought by nobody.
+const IS_TOLD_ANYWAY: usize = 3;
+/// A longer text names too much.
+const TEXT_BYTES_MAX: usize = 600;
+/// What so few memories name, summaries included, is a name: one that two share ties them …
+const NAMED_BY_MAX: u64 = 6;
+/// … and of what more name than that, up to here, it takes two.
+const RARE_MAX: u64 = 24;
+/// The rarest words of a hit that are searched for, and among how many memories.
+const WORDS_ASKED_MAX: usize = 5;
+const CANDIDATES_MAX: usize = 16;
+/// What stands below another stands this much below it.
+const MARGIN: f64 = 0.0001;
+/// Words of changing, searched for beside the names: a name that hundreds mention is found so.
+const CHANGING: &[&str] = &["rename", "renamed", "switch", "replaced", "instead", "umbenannt"];
+
+/// Puts what says that something changed right below the hit whose matter it is.
+pub(super) fn bring_along(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    ranked: &mut Vec<Ranked>,
+    now: Timestamp,
+) -> Result<()> {
+    let mut brought: Vec<Ranked> = Vec::new();
+    for hit in ranked.iter().take(HITS_LOOKED_AT) {
+        for (number, memory) in said_since(engine, reader, (hit.number, &hit.memory), now)? {
+            let told = ranked.iter().take(IS_TOLD_ANYWAY).chain(&brought);
+            if BROUGHT_MAX <= brought.len() || told.into_iter().any(|one| one.number == number) {
+                continue;
+            }
+            let score = hit.score - MARGIN;
+            let reason = format!("says what changed since {}", hit.memory.id);
+            brought.push(Ranked { number, memory, score, reason });
+        }
+    }
+    if brought.is_empty() {
+        return Ok(());
+    }
+    ranked.retain(|hit| brought.iter().all(|one| one.number != hit.number));
+    ranked.extend(brought);
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
+    Ok(())
+}
+
+/// Returns what the user said later in the same project about something that a memory names being
+/// another way now: what names the replaced thing first, then the latest.
+pub(crate) fn said_since(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    (number, memory): (MemoryNumber, &Memory),
+    now: Timestamp,
+) -> Result<Vec<(MemoryNumber, Memory)>> {
+    let is_followed = memory.project.is_some()
+        && memory.role != Role::System
+        && memory.valid_to.is_none()
+        && memory.text.len() <= TEXT_BYTES_MAX;
+    let words: Vec<String> = telling_words(&memory.text).into_iter().collect();
+    if !is_followed || words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let scope = Scope {
+        project: memory.project.clone(),
+        roles: vec![Role::User],
+        said_ms: Some((memory.turn_at.as_millisecond(), now.as_millisecond())),
+        ..Scope::default()
+    };
+    let Some((names, found)) = engine.with_loaded_index(|index| {
+        let frequencies = index.document_frequencies(&words);
+        // What nobody else says leads nowhere.
+        let known = frequencies.into_iter().zip(words).filter(|(n, _)| 1 < *n);
+        let mut names: Vec<(u64, String)> = known.collect();
+        names.sort();
+        names.truncate(WORDS_ASKED_MAX);
+        let asked = names.iter().map(|(_, word)| word.as_str()).chain(CHANGING.iter().copied());
+        let query = LexicalQuery { words: asked.map(str::to_owned).collect(), phrases: Vec::new() };
+        let hits = index.search(&query, &scope, CANDIDATES_MAX);
+        (names, hits.iter().map(|hit| hit.number).collect::<Vec<_>>())
+    }) else {
+        return Ok(Vec::new());
+    };
+    let others: Vec<MemoryNumber> = found.into_iter().filter(|other| *other != number).collect();
+    let mut since = reader.numbered(&others)?;
+    since.retain(|(_, other)| is_before(memory, other) && says_otherwise(other));
+    let mut tied: Vec<(bool, MemoryNumber, Memory)> = since
+        .into_iter()
+        .filter_map(|(number, other)| {
+            let replaces = replaces_one_of(&other.text, &names);
+            (replaces || is_tied(&other.text, &names)).then_some((replaces, number, other))
+        })
+        .collect();
+    tied.sort_by(|a, b| (b.0, b.2.turn_at, b.1).cmp(&(a.0, a.2.turn_at, a.1)));
+    Ok(tied.into_iter().map(|(_, number, other)| (number, other)).collect())
+}
+
+fn is_tied(text: &str, names: &[(u64, String)]) -> bool {
+    let words: BTreeSet<String> = telling_words(text);
+    let shared = |n_max: u64| {
+        let rare = names.iter().filter(move |(n, _)| *n <= n_max);
+        rare.filter(|(_, word)| words.contains(word)).count()
+    };
+    0 < shared(NAMED_BY_MAX) || 1 < shared(RARE_MAX)
+}
+
+/// Tells whether a text says that another thing is in the place of one of these.
+fn replaces_one_of(text: &str, names: &[(u64, String)]) -> bool {
+    let wording = Wording::of(text);
+    names.iter().any(|(_, name)| {
+        REPLACING.split('|').any(|form| wording.find(&form.replace('X', name)).is_some())
+    })
+}
+
+/// How it is said that another thing takes the place of X.
+const REPLACING: &str = "\
+     rename X to|rename the X|renamed X to|renamed the X|X is renamed|X was renamed|from X to|\
+     X is now|X is called|instead of X|replaced X|replaces X|drop X for|X gone|\
+     X heißt jetzt|X in … umbenannt|von X auf|von X zu|statt X|переименовали X|вместо X|с X на|\
+     au lieu de X|de X à|en lugar de X|de X a";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, names: &[(u64, &str)], expect: (bool, bool)) {
+        let names: Vec<(u64, String)> = names.iter().map(|(n, w)| (*n, (*w).to_owned())).collect();
+        assert_eq!((replaces_one_of(text, &names), is_tied(text, &names)), expect, "{text}");
+    }
+
+    #[test]
+    fn a_text_names_what_is_replaced_or_shares_what_few_name() {
+        check("We rename quoll to numbat, for the lawyers.", &[(300, "quoll")], (true, false));
+        check("We switch from quoll to numbat.", &[(300, "quoll")], (true, false));
+        check("Quoll heißt jetzt Numbat.", &[(300, "quoll")], (true, false));
+        check("The quoll is moved to Friday.", &[(300, "quoll")], (false, false));
+        check("The quoll is moved to Friday.", &[(4, "quoll")], (false, true));
+        check("The quoll of pier four moved.", &[(20, "quoll"), (20, "pier")], (false, true));
+        check("The quoll of pier four moved.", &[(20, "quoll")], (false, false));
+    }
+}
