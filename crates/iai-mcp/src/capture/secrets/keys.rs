@@ -30,8 +30,8 @@ pub(super) fn private_key(text: &str, at: usize) -> Option<Found> {
     let n_drawn = drawn.bytes().filter(u8::is_ascii_alphanumeric).count();
     let closing = format!("-----END {label}-----");
     let behind = body.get(n_lines..)?;
-    let is_near = |n: &usize| *n <= MARGIN_BYTES_MAX + 4;
-    let n_closing = behind.find(&closing).filter(is_near).map_or(0, |n| n + closing.len());
+    let is_near = |n: &usize| behind.get(*n..).is_some_and(|from| from.starts_with(&closing));
+    let n_closing = (0..MARGIN_BYTES_MAX + 4).find(is_near).map_or(0, |n| n + closing.len());
     let range = at..at + begun + n_lines + n_closing;
     (KEY_LETTERS_MIN <= n_drawn).then_some(Found { kind: "private-key", range })
 }
@@ -40,7 +40,7 @@ pub(super) fn private_key(text: &str, at: usize) -> Option<Found> {
 pub(super) fn of_putty(text: &str) -> Vec<Found> {
     let all = text.match_indices("Private-Lines:").filter_map(|(at, name)| {
         let body = text.get(at + name.len()..)?;
-        let n_number = body.find('\n')?;
+        let n_number = body.bytes().take(MARGIN_BYTES_MAX).position(|byte| byte == b'\n')?;
         let start = at + name.len() + n_number;
         let n_lines = n_key_lines(text.get(start..)?);
         let range = start..start + n_lines;

@@ -168,12 +168,18 @@ pub(super) fn name_before(text: &str) -> Option<String> {
         return Some(name);
     }
     let before = text.trim_end_matches([' ', '\t']);
-    let first = before.rfind(' ').and_then(|at| last_name(before.get(..at)?));
+    let first = last_blank(before).and_then(|at| last_name(before.get(..at)?));
     Some(match first.filter(|first| FIRST_PARTS.contains(&first.as_str())) {
         Some(first) if first == "de" => format!("motde{name}"),
         Some(first) => first + &name,
         None => name,
     })
+}
+
+/// Returns where the last blank stands, unless it is further away than any name is long.
+fn last_blank(text: &str) -> Option<usize> {
+    let n = text.bytes().rev().take(NAME_BYTES_MAX).position(|byte| byte == b' ')?;
+    Some(text.len() - n - 1)
 }
 
 /// Returns the last word that could be a name; around it stand quotes, also written with a

@@ -2,6 +2,7 @@
 //! names in other alphabets, and calls that take a name or are one.
 
 use super::named::{self, value_at};
+use super::names::NAME_BYTES_MAX;
 use super::{Found, names};
 
 /// A value after a blank could be the next word; one that was drawn is at least so long.
@@ -49,11 +50,12 @@ const NATIVE_VERBS: &[&str] = &["es", "это", "is"];
 
 /// `sshpass -p …`, with `at` on the dash, or on the colon of `pass:…`.
 pub(super) fn after_command(text: &str, at: usize) -> Option<Found> {
-    let line = named::last_line(text.get(..at)?);
-    let line = line.rsplit([';', '|', '&', ',']).next()?;
     let rest = text.get(at..)?;
-    let taken = FLAGS.iter().filter(|(command, _)| line.contains(command));
-    let flag = taken.filter_map(|(_, flag)| rest.strip_prefix(flag).map(|_| *flag)).next()?;
+    // Few dashes are such a flag; only then is it worth looking whose.
+    let mut flags = FLAGS.iter().filter(|(_, flag)| rest.starts_with(flag)).peekable();
+    flags.peek()?;
+    let line = named::last_line(text.get(..at)?).rsplit([';', '|', '&', ',']).next()?;
+    let (_, flag) = flags.find(|(command, _)| line.contains(command))?;
     drawn_at(text, at + flag.len(), "password")
 }
 
@@ -94,7 +96,8 @@ pub(super) fn in_calls(text: &str) -> Vec<Found> {
         let start = text.len() - behind.len();
         let name = names::name_before(text.get(..at)?)?;
         if name == "define" {
-            let (named, _) = behind.split_once(',')?;
+            let near = behind.get(..behind.len().min(NAME_BYTES_MAX)).unwrap_or_default();
+            let (named, _) = near.split_once(',')?;
             let name = names::name_before(named)?;
             let is_named = names::is_secret_name(&name);
             return is_named.then(|| drawn_at(text, start + named.len() + 1, &name)).flatten();
