@@ -1,8 +1,9 @@
 //! Many clients at once for a long time: people who capture and ask, and people who behave badly.
 //!
 //! Prints what the daemon took of the machine meanwhile. Fails when it ended, when somebody well
-//! behaved was refused for another reason than "busy", when something acknowledged is missing, or
-//! when descriptors or threads stay behind after everybody has left.
+//! behaved was refused for another reason than "busy" or "too late", when more than a few were too
+//! late, when something acknowledged is missing, or when descriptors or threads stay behind after
+//! everybody has left.
 
 mod crowd;
 
@@ -25,6 +26,8 @@ const CONSOLIDATE_EVERY: Duration = Duration::from_secs(20);
 const LEAVE_DEADLINE: Duration = Duration::from_secs(30);
 /// What may still be open: the sampler's own connection and files of a step under way.
 const SPARE_DESCRIPTORS: u64 = 8;
+/// Of so many requests one may come too late.
+const LATE_ONE_IN_MIN: u64 = 100;
 
 /// How long, and with how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +76,7 @@ pub(crate) fn run(soak: Soak) -> Result<(), String> {
         let before = Sample::of(pid).ok_or("the kernel tells nothing about the daemon")?;
         let (samples, seen) = crowd_for(soak, &mut trial, pid)?;
         println!("{}", figures::table(&rows(soak, before, &samples, &seen)));
+        check_late(&seen)?;
         settle(pid, before)
     });
     kill(&mut daemon)?;
@@ -91,7 +95,7 @@ fn crowd_for(soak: Soak, trial: &mut Trial, pid: u64) -> Result<(Vec<Sample>, Se
             let (socket, is_over) = (&socket, &is_over);
             scope.spawn(move || client.stay(socket, is_over));
         }
-        let samples = watch(soak, pid, &socket);
+        let samples = watch(soak, pid, &socket, &is_over);
         is_over.store(true, Ordering::Relaxed);
         samples
     });
@@ -108,12 +112,17 @@ fn crowd_for(soak: Soak, trial: &mut Trial, pid: u64) -> Result<(Vec<Sample>, Se
 }
 
 /// Looks at the daemon every second, and has it consolidate now and then.
-fn watch(soak: Soak, pid: u64, socket: &std::path::Path) -> Result<Vec<Sample>, String> {
+fn watch(
+    soak: Soak,
+    pid: u64,
+    socket: &std::path::Path,
+    is_over: &AtomicBool,
+) -> Result<Vec<Sample>, String> {
     let begin = Instant::now();
     let length = Duration::from_secs(soak.minutes * 60);
     let mut consolidated = Instant::now();
     let mut samples = Vec::new();
-    while begin.elapsed() < length {
+    while begin.elapsed() < length && !is_over.load(Ordering::Relaxed) {
         process::pause(SAMPLE_EVERY);
         samples.push(Sample::of(pid).ok_or("the daemon ended")?);
         if CONSOLIDATE_EVERY < consolidated.elapsed() {
@@ -126,6 +135,15 @@ fn watch(soak: Soak, pid: u64, socket: &std::path::Path) -> Result<Vec<Sample>, 
         }
     }
     Ok(samples)
+}
+
+/// A daemon that seldom answers in time does not answer.
+fn check_late(seen: &Seen) -> Result<(), String> {
+    let n_answered = seen.captures.n() + seen.recalls.n();
+    match seen.n_late * LATE_ONE_IN_MIN <= n_answered {
+        true => Ok(()),
+        false => Err(format!("{} requests came too late, {n_answered} in time", seen.n_late)),
+    }
 }
 
 /// Everybody has left: what they held must be free again.
@@ -163,6 +181,7 @@ fn rows(soak: Soak, before: Sample, samples: &[Sample], seen: &Seen) -> Vec<(Str
         row("captures", seen.captures.told()),
         row("recalls", seen.recalls.told()),
         row("told to come again", seen.n_busy.to_string()),
+        row("answered too late", seen.n_late.to_string()),
         row("misbehaviour", seen.n_misbehaved.to_string()),
         row("resident", resident),
         row("descriptors at most", most(|sample| sample.n_descriptors).to_string()),
@@ -173,6 +192,13 @@ fn rows(soak: Soak, before: Sample, samples: &[Sample], seen: &Seen) -> Vec<(Str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_few_may_be_late() {
+        let seen = |n_late| Seen { n_late, ..Seen::default() };
+        assert!(check_late(&seen(0)).is_ok());
+        assert!(check_late(&seen(1)).is_err());
+    }
 
     #[test]
     fn words_say_how_long_and_with_how_many() {

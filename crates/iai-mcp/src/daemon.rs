@@ -37,7 +37,7 @@ use serde_json::{Value, json};
 
 use crate::capture::SecretPolicy;
 use crate::clock;
-use crate::home::{Home, UnusableFolder, ensure_private_folder};
+use crate::home::{Home, UnusableFolder, ensure_inner_folder, ensure_private_folder};
 use crate::settings::Settings;
 use connections::Desk;
 use face::Face;
@@ -63,8 +63,6 @@ const LEAVE_LIMIT: Duration = Duration::from_millis(1500);
 /// `on_ready` is called once, when the store is open, with the key file if this start made it.
 pub(crate) fn run(settings: &Settings, on_ready: impl FnOnce(Option<&Path>)) -> anyhow::Result<()> {
     let home = &settings.home;
-    // Whatever we create is ours alone, also between its creation and its chmod.
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let root = home.root().to_owned();
     ensure_private_folder(&root).map_err(|source| UnusableFolder { path: root, source })?;
     let lock = Singleton::take(home)?;
@@ -97,7 +95,7 @@ fn serve(
         .context("starting to accept")?;
     opening::open_in_background(settings, Arc::clone(&store), Arc::clone(&face), events.clone())?;
     let spool = settings.home.spool();
-    ensure_private_folder(&spool).context("making the spool folder")?;
+    ensure_inner_folder(&spool).context("making the spool folder")?;
     let watcher = watch::spool(&spool, events.clone());
     if let Err(error) = &watcher {
         tracing::warn!(%error, "the spool folder cannot be watched; nudges still arrive");

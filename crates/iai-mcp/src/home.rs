@@ -13,7 +13,7 @@ use std::os::unix::fs::{
 };
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -166,10 +166,26 @@ pub(crate) fn ensure_private_folder(path: &Path) -> io::Result<()> {
         let sentence = format!("this folder belongs to user {owner}; make it yours with chown");
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, sentence));
     }
-    if metadata.mode() & 0o077 != 0 {
+    if metadata.mode() & 0o777 != FOLDER_MODE {
         fs::set_permissions(path, fs::Permissions::from_mode(FOLDER_MODE))?;
     }
     Ok(())
+}
+
+/// Makes a folder inside the root. The root may be a link, to a larger disk say; what is in it may
+/// not: what we put there would stand in somebody's folder.
+pub(crate) fn ensure_inner_folder(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+        let sentence = "this is a link; move it away";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, sentence));
+    }
+    ensure_private_folder(path)
+}
+
+/// What this program makes is its owner's alone, also between its creation and its chmod, and its
+/// owner can use it, whatever umask it was started with.
+pub(crate) fn set_own_umask() {
+    rustix::process::umask(Mode::from_raw_mode(!FOLDER_MODE & 0o777));
 }
 
 /// Opens a file of ours to write into it, private when it is made. A link in its place and a file
@@ -208,6 +224,26 @@ mod tests {
         fs::set_permissions(&deep, fs::Permissions::from_mode(0o755)).unwrap();
         ensure_private_folder(&deep).unwrap();
         assert_eq!(fs::metadata(&deep).unwrap().mode() & 0o777, FOLDER_MODE);
+    }
+
+    #[test]
+    fn a_folder_nobody_can_enter_is_opened_for_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let shut = folder.path().join("shut");
+        fs::create_dir(&shut).unwrap();
+        fs::set_permissions(&shut, fs::Permissions::from_mode(0o000)).unwrap();
+        ensure_private_folder(&shut).unwrap();
+        assert_eq!(fs::metadata(&shut).unwrap().mode() & 0o777, FOLDER_MODE);
+    }
+
+    #[test]
+    fn a_link_in_place_of_an_inner_folder_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (inner, link) = (folder.path().join("inner"), folder.path().join("link"));
+        ensure_inner_folder(&inner).unwrap();
+        std::os::unix::fs::symlink(&inner, &link).unwrap();
+        assert!(ensure_inner_folder(&link).is_err());
+        ensure_private_folder(&link).unwrap();
     }
 
     #[test]

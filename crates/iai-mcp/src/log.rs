@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::home::{ensure_private_folder, open_own_file};
+use crate::home::{ensure_inner_folder, open_own_file};
 
 /// When the file is this long it becomes `<name>.1`, and the old `.1` goes.
 const LOG_BYTES_MAX: u64 = 2 * 1024 * 1024;
@@ -20,7 +20,7 @@ pub(crate) struct Logging;
 /// Sends the process's log to `path` from here on.
 pub(crate) fn to_file(path: &Path) -> anyhow::Result<Logging> {
     let folder = path.parent().context("a log file lives in a folder")?;
-    ensure_private_folder(folder).with_context(|| format!("making {}", folder.display()))?;
+    ensure_inner_folder(folder).with_context(|| format!("making {}", folder.display()))?;
     let writer = CappedFile::open(path).with_context(|| format!("opening {}", path.display()))?;
     let subscriber = tracing_subscriber::fmt()
         .with_ansi(false)
@@ -35,7 +35,7 @@ pub(crate) fn to_file(path: &Path) -> anyhow::Result<Logging> {
 /// Appends one line to a log without taking part in the process's own; failing to is no failure.
 pub(crate) fn note(path: &Path, sentence: &str, now: Timestamp) {
     let Some(folder) = path.parent() else { return };
-    let written = ensure_private_folder(folder)
+    let written = ensure_inner_folder(folder)
         .and_then(|()| CappedFile::open(path))
         .and_then(|mut log| log.write(format!("{now} {sentence}\n").as_bytes()));
     drop(written);

@@ -26,5 +26,6 @@ mod web;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    home::set_own_umask();
     cli::main()
 }

@@ -4,9 +4,13 @@
 //! leaves them out. Judged whenever they are read, so that better rules hold for old memories too.
 
 mod beginnings;
+mod disguised;
 mod freed;
+mod hidden;
+mod ideas;
 mod ignoring;
 mod phrases;
+mod together;
 mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +31,8 @@ pub fn distrust(text: &str) -> Option<&'static str> {
     if has_hidden_letters(text) {
         return Some("holds letters that nobody can see");
     }
-    if !has_order(text) {
+    let is_order = has_order(text) || disguised::undisguised(text).any(|text| has_order(&text));
+    if !is_order {
         return None;
     }
     match SIGNS.iter().any(|sign| text.contains(sign)) {
@@ -52,7 +57,13 @@ fn has_order(text: &str) -> bool {
         orders.copied().any(|order| is_given(order, after))
             || (is_setting_aside && ignoring::is_set_aside(word, after))
     });
-    is_ordered || is_addressed(&words) || freed::is_freed(&words) || is_written(text)
+    is_ordered
+        || is_addressed(&words)
+        || freed::is_freed(&words)
+        || together::is_ordered(&words)
+        || hidden::is_addressed(text)
+        || hidden::is_out_of_its_place(text)
+        || is_written(text)
 }
 
 const NEGATIONS: &[&str] =
@@ -77,11 +88,13 @@ static ORDERS: LazyLock<BTreeMap<&str, Vec<&Order>>> = LazyLock::new(|| {
     orders
 });
 
-/// Words in lower case, each on a line, with a mark where a sentence or a line ends.
+/// Words in lower case, each on a line, with a mark where a sentence, a part of it or a paragraph
+/// ends. A line that goes on in small letters is the same sentence: texts are wrapped anywhere.
 fn words_of(text: &str) -> String {
     let mut lines = String::with_capacity(text.len() + 1);
     let (mut n_words, mut is_in_word, mut is_after_end) = (0, false, true);
-    for letter in text.chars().chain(['\n']) {
+    let mut letters = text.chars().chain(['\n']).peekable();
+    while let Some(letter) = letters.next() {
         // Most letters are of this kind, and cheap.
         if letter.is_ascii_alphanumeric() {
             lines.push(letter.to_ascii_lowercase());
@@ -103,9 +116,16 @@ fn words_of(text: &str) -> String {
             n_words += 1;
             is_after_end = false;
         }
-        let ends = matches!(letter, '.' | '!' | '?' | ';' | '\n' | ':' | ',');
-        if ends && !is_after_end {
-            lines.push_str(if matches!(letter, ':' | ',') { ",\n" } else { ".\n" });
+        let goes_on = |next: Option<&char>| next.is_some_and(|next| next.is_lowercase());
+        let mark = match letter {
+            '.' | '!' | '?' | ';' | '。' | '！' | '？' | '；' => ".\n",
+            '\n' if !goes_on(letters.peek()) => ".\n",
+            ':' | '：' => ":\n",
+            ',' | '，' | '、' => ",\n",
+            _ => continue,
+        };
+        if !is_after_end {
+            lines.push_str(mark);
             n_words += 1;
             is_after_end = true;
         }
@@ -132,8 +152,8 @@ fn is_addressed(words: &[&str]) -> bool {
         let sentence = words.get(at..).unwrap_or_default();
         ADDRESSES.iter().filter_map(|address| sentence.strip_prefix(*address)).any(|rest| {
             let mut rest = rest.iter().copied();
-            rest.next() == Some(",")
-                && rest.find(|word| *word != "please" && *word != ",").is_some_and(is_command)
+            rest.next().is_some_and(|mark| matches!(mark, "," | ":"))
+                && rest.find(|word| !matches!(*word, "please" | ",")).is_some_and(is_command)
         })
     })
 }

@@ -29,6 +29,10 @@ const HALF_OPEN_FOR: Duration = Duration::from_secs(2);
 pub(crate) struct Took(Vec<Duration>);
 
 impl Took {
+    pub(crate) fn n(&self) -> u64 {
+        self.0.len().try_into().unwrap_or(u64::MAX)
+    }
+
     pub(crate) fn told(&self) -> String {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -46,6 +50,8 @@ pub(crate) struct Seen {
     pub(crate) captures: Took,
     pub(crate) recalls: Took,
     pub(crate) n_busy: u64,
+    /// Requests that were given up after the daemon's own deadline: it said so, nobody knows more.
+    pub(crate) n_late: u64,
     pub(crate) n_misbehaved: u64,
     /// The first thing that should not have happened.
     pub(crate) complaint: Option<String>,
@@ -56,6 +62,7 @@ impl Seen {
         self.captures.0.extend(other.captures.0);
         self.recalls.0.extend(other.recalls.0);
         self.n_busy += other.n_busy;
+        self.n_late += other.n_late;
         self.n_misbehaved += other.n_misbehaved;
         self.complaint = self.complaint.take().or(other.complaint);
     }
@@ -93,6 +100,8 @@ impl Client {
                 self.misbehave(socket);
             } else if let Err(complaint) = self.visit(socket, is_over) {
                 self.seen.complaint = Some(format!("{}: {complaint}", self.name));
+                // Nobody has to stay for an hour to be told.
+                is_over.store(true, Ordering::Relaxed);
             }
             process::pause(self.dice.time_below(AWAY));
         }
@@ -112,6 +121,10 @@ impl Client {
                 Ok(()) => self.seen.recalls.0.push(begin.elapsed()),
                 Err(NoAnswer::Refused(why)) if is_busy(&why) => {
                     self.seen.n_busy += 1;
+                    return Ok(());
+                }
+                Err(NoAnswer::Refused(why)) if is_late(&why) => {
+                    self.seen.n_late += 1;
                     return Ok(());
                 }
                 Err(NoAnswer::Refused(why)) => return Err(why),
@@ -163,6 +176,11 @@ impl Client {
 /// Too many requests or connections: an honest answer, not a fault.
 fn is_busy(why: &str) -> bool {
     why.contains("-32003")
+}
+
+/// The machine had no time for it; on one that others use as well, that happens.
+fn is_late(why: &str) -> bool {
+    why.contains("-32004")
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::home::{FILE_MODE, Home, ensure_private_folder};
+use crate::home::{FILE_MODE, Home, ensure_inner_folder};
 
 const CURSOR_BYTES_MAX: u64 = 64 * 1024;
 /// How much of what was read last is compared before going on.
@@ -50,7 +50,7 @@ impl Cursor {
     pub(crate) fn save(&mut self, home: &Home, path: &Path, file: &mut File) -> io::Result<()> {
         self.tail = tail_hash(file, self.offset)?;
         let target = cursor_path(home, path);
-        ensure_private_folder(&home.capture_state())?;
+        ensure_inner_folder(&home.capture_state())?;
         let aside = target.with_extension(format!("tmp-{}", std::process::id()));
         let mut output =
             File::options().write(true).create(true).truncate(true).mode(FILE_MODE).open(&aside)?;
@@ -108,7 +108,7 @@ mod tests {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let home = Home::new(folder.path().join("store"), None);
-            ensure_private_folder(home.root()).unwrap();
+            crate::home::ensure_private_folder(home.root()).unwrap();
             let path = folder.path().join("t.jsonl");
             Self { _folder: folder, home, path }
         }

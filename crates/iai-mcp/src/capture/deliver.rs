@@ -11,7 +11,7 @@ use iai_wire::{SealingKey, SpoolEvent, SpoolHeader, SpoolWriter};
 use jiff::Timestamp;
 use thiserror::Error;
 
-use crate::home::{FILE_MODE, Home, ensure_private_folder};
+use crate::home::{FILE_MODE, Home, ensure_inner_folder, ensure_private_folder};
 
 /// A hook must not wait for a daemon that is busy.
 const NUDGE_LIMIT: Duration = Duration::from_millis(50);
@@ -62,7 +62,7 @@ pub(crate) fn deliver(home: &Home, delivery: &Delivery<'_>) -> Result<PathBuf, D
         move |source| DeliverError { doing, path, source }
     };
     ensure_private_folder(home.root()).map_err(failed("making the folder", home.root()))?;
-    ensure_private_folder(&folder).map_err(failed("making the spool folder", &folder))?;
+    ensure_inner_folder(&folder).map_err(failed("making the spool folder", &folder))?;
     let name = file_name(delivery.session, delivery.now)
         .map_err(failed("naming a spool file in", &folder))?;
     let aside = folder.join(format!(".{name}.tmp"));
@@ -90,7 +90,7 @@ pub(crate) fn deliver(home: &Home, delivery: &Delivery<'_>) -> Result<PathBuf, D
 /// Writes turns to a file that is not for storing, for a daemon that is only to look at them. The
 /// caller removes it.
 pub(crate) fn write_for_checking(home: &Home, delivery: &Delivery<'_>) -> io::Result<PathBuf> {
-    ensure_private_folder(&home.capture_state())?;
+    ensure_inner_folder(&home.capture_state())?;
     let name = file_name("check", delivery.now)?;
     let path = home.capture_state().join(name);
     write(home, delivery, &path)?;

@@ -3,9 +3,13 @@
 //! One pass over the bytes, inside the hook. A rule that could be wrong is not here: hashes, ids,
 //! code and images are somebody's words too.
 
+mod keys;
 mod labelled;
+mod logins;
 mod manifests;
 mod named;
+mod names;
+mod spoken;
 mod starts;
 mod tokens;
 
@@ -20,13 +24,9 @@ use tokens::Token;
 const TOKEN_BYTES_MAX: usize = 8192;
 /// So much of a token tells whether it was drawn.
 const JUDGED_BYTES_MAX: usize = 128;
-/// The words between `BEGIN` and the dashes.
-const LABEL_BYTES_MAX: usize = 40;
-/// Fewer letters than this are not a key: somebody talks about keys.
-const KEY_LETTERS_MIN: usize = 40;
-/// A key that was cut off goes on while its lines have at least so many letters.
-const KEY_LINE_MIN: usize = 20;
 
+/// A secret that is only told by the word before it has at least so many letters.
+const WORD_BYTES_MIN: usize = 8;
 /// So many letters in a row that follow each other, or are the same, were typed by somebody.
 const TYPED_RUN_MIN: usize = 9;
 
@@ -105,15 +105,22 @@ pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
     while let Some((place, byte)) = starts::next(bytes, at) {
         at = place;
         let found = match byte {
-            b'-' => private_key(text, at)
+            b'-' => keys::private_key(text, at)
                 .or_else(|| named::after_flag(text, at))
+                .or_else(|| spoken::after_command(text, at))
                 .or_else(|| labelled::token(text, at)),
             b'_' => labelled::token(text, at),
-            b':' => named::in_url(text, at).or_else(|| named::assigned(text, at)),
+            b':' => named::in_url(text, at)
+                .or_else(|| named::assigned(text, at))
+                .or_else(|| bot_in_address(text, at)),
             b'=' => named::assigned(text, at),
             b'>' => named::in_element(text, at),
             b'~' => azure_secret(text, at),
-            b' ' => named::after_word(text, at),
+            // Nearly every word is short; what was drawn is not.
+            b' ' if is_long_word(bytes, at + 1) => {
+                named::after_word(text, at).or_else(|| spoken::after_name(text, at))
+            }
+            b' ' => None,
             b'0'..=b'9' => bot_token(text, at),
             b'e' => web_token(text, at),
             _ => known_token(text, at),
@@ -128,12 +135,19 @@ pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
             None => at += 1,
         }
     }
-    with_manifests(text, all)
+    with_whole_text(text, all)
+}
+
+fn is_long_word(bytes: &[u8], at: usize) -> bool {
+    let word = bytes.get(at..at + WORD_BYTES_MIN);
+    word.is_some_and(|word| !word.iter().any(|byte| matches!(byte, b' ' | b'\n' | b',' | b'.')))
 }
 
 /// Adds what whole documents say; what was found there by itself keeps its name.
-fn with_manifests(text: &str, mut all: Vec<Found>) -> Vec<Found> {
-    for found in manifests::in_manifests(text) {
+fn with_whole_text(text: &str, mut all: Vec<Found>) -> Vec<Found> {
+    let whole = manifests::in_manifests(text).into_iter();
+    let whole = whole.chain(spoken::in_other_letters(text)).chain(spoken::in_calls(text));
+    for found in whole.chain(keys::of_putty(text)) {
         let overlaps = |other: &Found| {
             other.range.start < found.range.end && found.range.start < other.range.end
         };
@@ -199,6 +213,12 @@ fn bot_token(text: &str, at: usize) -> Option<Found> {
     fits.then(|| Found { kind: "telegram-token", range: at..at + n_digits + 3 + n_body })
 }
 
+/// `https://api.telegram.org/bot123456789:AA…`, with `at` on the colon behind the number.
+fn bot_in_address(text: &str, at: usize) -> Option<Found> {
+    let digits = text.get(..at)?.bytes().rev().take(11).take_while(u8::is_ascii_digit).count();
+    text.get(..at - digits)?.ends_with("/bot").then(|| bot_token(text, at - digits)).flatten()
+}
+
 /// `abc8Q~…`: a client secret of Azure, with `at` on the first `~`.
 fn azure_secret(text: &str, at: usize) -> Option<Found> {
     const BEFORE: usize = 5;
@@ -239,50 +259,6 @@ fn web_token(text: &str, at: usize) -> Option<Found> {
     let fits = fits && (16 <= n_seal || is_unsigned) && !is_example;
     fits.then(|| Found { kind: "jwt", range: at..at + n_head + n_body + n_seal + 2 })
         .or_else(|| known_token(text, at))
-}
-
-/// `-----BEGIN … PRIVATE KEY-----` up to its end, or as far as the lines of a key go.
-fn private_key(text: &str, at: usize) -> Option<Found> {
-    let rest = text.get(at..)?;
-    let head = rest.strip_prefix("-----BEGIN ")?;
-    let n_label = run(head.as_bytes(), 0, |byte| byte != b'-');
-    let label = head.get(..n_label).filter(|label| label.len() <= LABEL_BYTES_MAX)?;
-    let body = head.get(n_label..)?.strip_prefix("-----")?;
-    if !label.ends_with("PRIVATE KEY") && !label.ends_with("PRIVATE KEY BLOCK") {
-        return None;
-    }
-    let begun = rest.len() - body.len();
-    let n_lines = n_key_lines(body);
-    let n_drawn = body.get(..n_lines)?.bytes().filter(u8::is_ascii_alphanumeric).count();
-    let closing = format!("-----END {label}-----");
-    let behind = body.get(n_lines..)?;
-    let n_closing = behind.find(&closing).filter(|n| *n < 4).map_or(0, |n| n + closing.len());
-    let range = at..at + begun + n_lines + n_closing;
-    (KEY_LETTERS_MIN <= n_drawn).then_some(Found { kind: "private-key", range })
-}
-
-/// Returns how far the lines of a key go. Inside a JSON string, line ends are written out; and the
-/// last line may be short.
-fn n_key_lines(body: &str) -> usize {
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
-    let mut end = 0;
-    let mut is_last = false;
-    while !is_last {
-        let gap = run(body.as_bytes(), end, |byte| byte.is_ascii_whitespace());
-        let escaped = body.get(end..).unwrap_or_default();
-        let n_escaped = escaped.len() - escaped.trim_start_matches("\\r").len();
-        let escaped = escaped.get(n_escaped..).unwrap_or_default();
-        let gap = if escaped.starts_with("\\n") { n_escaped + 2 } else { gap };
-        let n = run(body.as_bytes(), end + gap, is_letter);
-        is_last = n < KEY_LINE_MIN;
-        // A word is no line of a key, but what is left of one is.
-        let next = body.as_bytes().get(end + gap + n);
-        if n == 0 || (is_last && !matches!(next, None | Some(b'\n' | b'\\' | b'\r'))) {
-            break;
-        }
-        end += gap + n;
-    }
-    end
 }
 
 /// Tells letters that were drawn from words that were written: documentation has

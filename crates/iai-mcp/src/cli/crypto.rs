@@ -15,7 +15,7 @@ use super::output::Output;
 use crate::client::{self, Client};
 use crate::clock;
 use crate::fields::Fields as _;
-use crate::home::{FILE_MODE, ensure_private_folder};
+use crate::home::{FILE_MODE, ensure_inner_folder};
 use crate::settings::Settings;
 
 #[derive(Subcommand)]
@@ -79,7 +79,7 @@ fn keep_old_key(settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
     }
     let folder = settings.home.aside();
     let kept = folder.join(format!("crypto.key-until-{}", clock::now().as_millisecond()));
-    ensure_private_folder(&folder)
+    ensure_inner_folder(&folder)
         .and_then(|()| copy_new(&key, &kept))
         .with_context(|| format!("keeping the old key at {}", kept.display()))?;
     Ok(Some(kept))

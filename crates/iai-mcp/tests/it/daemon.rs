@@ -145,22 +145,31 @@ fn variables_meant_for_another_process_are_ignored() {
 
 #[test]
 fn everything_it_makes_is_its_owners_alone_under_any_umask() {
+    check_umask("000");
+    check_umask("777");
+}
+
+fn check_umask(umask: &str) {
     let sandbox = Sandbox::new();
     let program = env!("CARGO_BIN_EXE_iai-mcp");
     let plain = sandbox.command(&[]);
+    let transcript = sandbox.transcript("t.jsonl", &["one"]);
     let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("umask 000; exec {program} daemon start")]).env_clear();
+    let script = "umask $1; $2 daemon start && $2 capture-transcript --no-spawn --session-id s $3 \
+                  && $2 crypto rotate && $2 export -o $4";
+    shell.args(["-c", script, "sh", umask, program]).env_clear();
+    shell.arg(transcript).arg(sandbox.root().join("exported"));
     for (name, value) in plain.get_envs() {
         shell.env(name, value.unwrap());
     }
     assert!(shell.current_dir(sandbox.path("")).status().unwrap().success());
-    sandbox.capture("s", &sandbox.transcript("t.jsonl", &["one"]));
     sandbox.settled(1);
     let mut folders = vec![sandbox.root()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap().map(Result::unwrap) {
             let mode = entry.metadata().unwrap().permissions().mode();
-            assert_eq!(mode & 0o077, 0, "{:?}", entry.path());
+            let wanted = if entry.path().is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(mode & 0o777, wanted, "umask {umask}: {:?}", entry.path());
             if entry.path().is_dir() {
                 folders.push(entry.path());
             }

@@ -1,4 +1,5 @@
-//! Most words are none of those looked for, and their first byte and their length tell so.
+//! Most words are none of those looked for, and their first byte and their length tell so. A `*` at
+//! the end of a word looked for stands for any ending.
 
 /// How the words of a list begin, and how long those are.
 pub(super) struct Beginnings {
@@ -9,9 +10,11 @@ pub(super) struct Beginnings {
 impl Beginnings {
     pub(super) fn of<'a>(words: impl Iterator<Item = &'a str>) -> Self {
         let mut lengths = [0; 256];
-        for (first, length) in words.filter_map(of_word) {
+        for word in words {
+            let Some((first, length)) = of_word(word.trim_end_matches('*')) else { continue };
             if let Some(lengths) = lengths.get_mut(first) {
-                *lengths |= length;
+                // This length, or this and every longer one.
+                *lengths |= if word.ends_with('*') { !(length - 1) } else { length };
             }
         }
         Self { lengths }
@@ -43,5 +46,8 @@ mod tests {
         for other in ["", "b", "ignored", "xgnore", "élans"] {
             assert!(!beginnings.may_hold(other), "{other}");
         }
+        let any_ending = Beginnings::of(["limit*"].into_iter());
+        assert!(any_ending.may_hold("limit") && any_ending.may_hold("limitations"));
+        assert!(!any_ending.may_hold("lima"));
     }
 }

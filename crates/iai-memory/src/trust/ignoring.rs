@@ -36,8 +36,12 @@ fn has_which(setting: &Setting, near: &[&str], at: usize) -> bool {
     let before = near.get(..at).unwrap_or_default().iter().rev().take(BESIDE);
     let after = near.get(at + 1..).unwrap_or_default().iter().take(BESIDE);
     let is_which = |word: &&&str| setting.which.contains(*word);
-    before.take_while(|word| **word != ",").any(|word| is_which(&word))
-        || after.take_while(|word| **word != ",").any(|word| is_which(&word))
+    before.take_while(|word| !is_mark(word)).any(|word| is_which(&word))
+        || after.take_while(|word| !is_mark(word)).any(|word| is_which(&word))
+}
+
+fn is_mark(word: &str) -> bool {
+    matches!(word, "," | ":")
 }
 
 /// Returns every verb of every language.

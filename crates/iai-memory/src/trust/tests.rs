@@ -103,3 +103,32 @@ fn ordinary_technical_talk_is_not() {
         check(text, false);
     }
 }
+
+/// A line of a file of cases: `\\n` and `\\u{200b}` stand for what cannot be seen in a file.
+fn unescaped(line: &str) -> String {
+    let mut text = String::new();
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, letters.clone().next()) {
+            ('\\', Some('u')) => {
+                let code: String = letters.by_ref().skip(2).take_while(|one| *one != '}').collect();
+                text.push(u32::from_str_radix(&code, 16).ok().and_then(char::from_u32).unwrap());
+            }
+            ('\\', Some(escaped)) => {
+                letters.next();
+                text.push(if escaped == 'n' { '\n' } else { escaped });
+            }
+            _ => text.push(letter),
+        }
+    }
+    text
+}
+
+#[test]
+fn both_files_of_cases_are_judged_as_a_person_would() {
+    let orders = include_str!("cases/orders.txt").lines();
+    let ordinary = include_str!("cases/ordinary.txt").lines();
+    assert!(100 < orders.clone().count() && 100 < ordinary.clone().count());
+    orders.for_each(|line| check(&unescaped(line), true));
+    ordinary.for_each(|line| check(&unescaped(line), false));
+}

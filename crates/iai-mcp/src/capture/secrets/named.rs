@@ -2,141 +2,10 @@
 
 use std::ops::Range;
 
+use super::names::{NAME_BYTES_MAX, ends_like_a_name, is_secret_name, name_before};
 use super::tokens::Letters;
-use super::{Found, WEB_TOKEN_EXAMPLE, counts_up, n_distinct};
+use super::{Found, WEB_TOKEN_EXAMPLE, counts_up, logins, n_distinct};
 
-/// Names of things that are secret, as they end, in lower case without `_` and `-`.
-const NAMES: &[&str] = &[
-    "password",
-    "passwd",
-    "passphrase",
-    "passwort",
-    "secret",
-    "secretkey",
-    "secretaccesskey",
-    "clientsecret",
-    "apikey",
-    "apitoken",
-    "apisecret",
-    "accesskey",
-    "accesstoken",
-    "authtoken",
-    "privatekey",
-    "encryptionkey",
-    "signingkey",
-    "accountkey",
-    "bearertoken",
-    "refreshtoken",
-    "sessiontoken",
-    "pwd",
-    "authkey",
-    "masterkey",
-    "licensekey",
-    "credential",
-    "credentials",
-    "userauth",
-    "passcode",
-    "kennwort",
-    "contrasena",
-    "senha",
-    "motdepasse",
-    "wachtwoord",
-];
-/// A `token` is secret, unless it tells where to go on, or belongs to a language.
-const OPEN_TOKENS: &[&str] = &[
-    "next",
-    "page",
-    "continuation",
-    "cursor",
-    "cancel",
-    "csrf",
-    "sync",
-    "eos",
-    "bos",
-    "pad",
-    "authenticity",
-    "public",
-];
-/// A `key` or `login` is secret when it is one of somebody who gives out such keys.
-const SERVICES: &[&str] = &[
-    "adobe",
-    "airtable",
-    "algolia",
-    "aws",
-    "azure",
-    "bitbucket",
-    "bitly",
-    "cloudflare",
-    "cloudinary",
-    "codecov",
-    "cohere",
-    "coinbase",
-    "confluent",
-    "contentful",
-    "datadog",
-    "deepseek",
-    "discord",
-    "dropbox",
-    "elastic",
-    "facebook",
-    "fastly",
-    "finnhub",
-    "flickr",
-    "freshbooks",
-    "gemini",
-    "gitlab",
-    "gitter",
-    "google",
-    "groq",
-    "heroku",
-    "hubspot",
-    "intercom",
-    "jfrog",
-    "jira",
-    "kraken",
-    "kucoin",
-    "launchdarkly",
-    "linkedin",
-    "mailchimp",
-    "mailgun",
-    "mapbox",
-    "meraki",
-    "messagebird",
-    "mistral",
-    "netlify",
-    "newrelic",
-    "nytimes",
-    "okta",
-    "openai",
-    "paypal",
-    "plaid",
-    "plivo",
-    "rapidapi",
-    "sendbird",
-    "sendgrid",
-    "sentry",
-    "shodan",
-    "snyk",
-    "sonar",
-    "splunk",
-    "spotify",
-    "square",
-    "squarespace",
-    "stripe",
-    "sumo",
-    "telegram",
-    "travis",
-    "trello",
-    "twilio",
-    "twitch",
-    "twitter",
-    "typeform",
-    "vercel",
-    "yandex",
-    "zendesk",
-];
-/// A name is not longer than this.
-const NAME_BYTES_MAX: usize = 48;
 /// A secret is at least so long …
 const SECRET_BYTES_MIN: usize = 8;
 /// … and not longer than this.
@@ -175,6 +44,10 @@ const STAND_INS: &[&str] = &[
     "arn:",
 ];
 
+/// What everybody writes who means nobody's.
+const NOBODYS_PASSWORDS: &[&str] =
+    &["pass", "postgres", "root", "admin", "secret", "test", "guest", "user", "mysql", "pwd"];
+
 /// `name = value`, `"name": "value"`, with `at` on the sign between them.
 pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
     // `:=`, `::=` and `?=` assign as well.
@@ -187,8 +60,19 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
         return authorization(text, at + 1);
     }
     if name == "value" {
-        return attribute(text, before, at + 1);
+        return attribute(text, before, at + 1).or_else(|| listed(text, before, at + 1));
     }
+    if name == "auth" {
+        return logins::in_base64(text, at + 1);
+    }
+    if name == "sig" {
+        return logins::signature(text, at + 1);
+    }
+    // `PASS: TestOfSomething1` is what programs say that run tests.
+    if name == "pass" && text.as_bytes().get(at) == Some(&b':') {
+        return None;
+    }
+    let name = if is_secret_name(&name) { name } else { annotated(before).unwrap_or(name) };
     // Our own marks have the shape of an assignment.
     if !is_secret_name(&name) || before.ends_with("[secret") {
         return None;
@@ -218,6 +102,29 @@ fn authorization(text: &str, start: usize) -> Option<Found> {
     is_told.then_some(Found { kind: "authorization", range })
 }
 
+/// `password: str = …`: the name stands before its type.
+fn annotated(before: &str) -> Option<String> {
+    let line = last_line(before);
+    let (named, kind) = line.rsplit_once(':')?;
+    let is_kind = |letter: char| letter.is_ascii_alphanumeric() || " <>[]|&'_.".contains(letter);
+    let fits = kind.len() <= NAME_BYTES_MAX && !kind.trim().is_empty() && kind.chars().all(is_kind);
+    fits.then(|| name_before(named)).flatten()
+}
+
+/// `name: API_KEY` and, in the next line or behind a comma, `value: …`.
+fn listed(text: &str, before: &str, start: usize) -> Option<Found> {
+    let mut near = before.len().saturating_sub(NAME_BYTES_MAX * 3);
+    while !before.is_char_boundary(near) {
+        near += 1;
+    }
+    let near = before.get(near..)?;
+    let (_, behind) = near.rsplit_once("name").or_else(|| near.rsplit_once("Name"))?;
+    let named = behind.trim_start_matches(['"', '\'', ' ', ':', '=']);
+    let end = named.find(['"', '\'', ',', '\n', ' '])?;
+    let name = name_before(named.get(..end)?)?;
+    is_secret_name(&name).then(|| value(text, start, &name)).flatten()
+}
+
 /// `<add key="Password" value="…"`, with `start` behind the second sign.
 fn attribute(text: &str, before: &str, start: usize) -> Option<Found> {
     let element = last_line(before).rsplit('<').next()?;
@@ -242,7 +149,7 @@ pub(super) fn in_element(text: &str, at: usize) -> Option<Found> {
     let is_named =
         is_element && is_secret_name(&name) && behind.get(told.len()..)?.starts_with("</");
     let is_secret = is_named && is_strong(told, true);
-    let kind = if name.ends_with("word") { "password" } else { "named-secret" };
+    let kind = kind_of(&name);
     is_secret.then(|| Found { kind, range: at + 1..at + 1 + told.len() })
 }
 
@@ -250,25 +157,26 @@ pub(super) fn in_element(text: &str, at: usize) -> Option<Found> {
 pub(super) fn after_word(text: &str, at: usize) -> Option<Found> {
     let before = text.get(..at)?;
     // Nearly every space is behind another word; these are the last letters of ours.
-    if !matches!(before.as_bytes().last(), Some(b's' | b'r' | b'R' | b'c' | b'C')) {
+    if !matches!(before.as_bytes().last(), Some(b's' | b'r' | b'R' | b'c' | b'C' | b't')) {
         return None;
     }
     let last = last_word(before);
     if last.eq_ignore_ascii_case("bearer") || last.eq_ignore_ascii_case("basic") {
-        let is_header = before.get(..before.len() - last.len())?.trim_end().ends_with(':');
+        let header = before.get(..before.len() - last.len())?.trim_end_matches([' ', '"', '\'']);
+        let is_header = header.ends_with(':');
         let (range, _) = value_at(text, at + 1).filter(|_| is_header)?;
         let secret = text.get(range.clone())?;
         let is_token = secret.bytes().all(|byte| Letters::Any.has(byte)) && 16 <= secret.len();
         let is_told = is_token && !is_stand_in(secret) && !is_reference(secret);
         return is_told.then_some(Found { kind: "authorization", range });
     }
-    if last != "is" {
+    if !matches!(last, "is" | "ist" | "lautet" | "est") {
         return None;
     }
-    let name = last_word(before.strip_suffix("is")?.trim_end()).to_ascii_lowercase();
-    matches!(name.as_str(), "password" | "passphrase" | "passcode")
-        .then(|| value(text, at + 1, &name))
-        .flatten()
+    let name = name_before(before.strip_suffix(last)?)?;
+    let is_password = matches!(name.as_str(), "password" | "passphrase" | "passcode" | "passwort");
+    let is_named = is_password || matches!(name.as_str(), "kennwort" | "motdepasse" | "apikey");
+    is_named.then(|| value(text, at + 1, &name)).flatten()
 }
 
 /// `curl -u name:password`, with `at` on the dash.
@@ -317,27 +225,42 @@ pub(super) fn in_url(text: &str, at: usize) -> Option<Found> {
     let is_end = |letter: char| letter.is_whitespace() || "/?#\"'<>`".contains(letter);
     let authority = behind.get(..behind.find(is_end).unwrap_or(behind.len()))?;
     let (login, host) = authority.rsplit_once('@')?;
-    let (_, password) = login.split_once(':')?;
+    let (user, password) = login.split_once(':')?;
+    let is_nobodys = user == password || NOBODYS_PASSWORDS.contains(&password);
     let is_told = 3 <= password.len() && !is_stand_in(password) && !is_reference(password);
+    let is_told = is_told && !is_nobodys;
     let is_url = scheme.is_ascii_alphanumeric() && !host.is_empty() && is_told;
     let start = at + 3 + login.len() - password.len();
     is_url.then(|| Found { kind: "url-password", range: start..start + password.len() })
 }
 
 /// Judges the value at `start`.
-fn value(text: &str, start: usize, name: &str) -> Option<Found> {
+pub(super) fn value(text: &str, start: usize, name: &str) -> Option<Found> {
     let (range, is_quoted) = value_at(text, start)?;
     let is_secret = is_strong(text.get(range.clone())?, is_quoted);
-    let kind = if name.ends_with("word") || name == "pwd" { "password" } else { "named-secret" };
-    is_secret.then_some(Found { kind, range })
+    is_secret.then_some(Found { kind: kind_of(name), range })
+}
+
+/// What a secret with this name is called in its mark.
+pub(super) fn kind_of(name: &str) -> &'static str {
+    let ends = ["word", "wort", "pwd", "pass", "passe"];
+    if ends.iter().any(|end| name.ends_with(end)) { "password" } else { "named-secret" }
 }
 
 /// Reads a value, in quotes or up to where a value ends; a call is none.
-fn value_at(text: &str, start: usize) -> Option<(Range<usize>, bool)> {
+pub(super) fn value_at(text: &str, start: usize) -> Option<(Range<usize>, bool)> {
     let rest = text.get(start..)?.trim_start_matches([' ', '\t']);
+    let rest = rest.strip_prefix("!!str ").unwrap_or(rest);
+    // A block of YAML has its value in the next line.
+    let block = [">-\n", "|-\n", ">\n", "|\n"].iter().find_map(|sign| rest.strip_prefix(sign));
+    let rest = block.map_or(rest, |block| block.trim_start_matches([' ', '\t']));
+    // Inside a string of JSON, quotes have a backslash before them.
+    let is_escaped = rest.starts_with("\\\"");
+    let rest = rest.strip_prefix('\\').filter(|_| is_escaped).unwrap_or(rest);
     let quote = rest.chars().next().filter(|letter| matches!(letter, '"' | '\'' | '`'));
     let inner = quote.map_or(rest, |quote| rest.get(quote.len_utf8()..).unwrap_or_default());
     let ends = |letter: char| match quote {
+        Some(_) if is_escaped => matches!(letter, '\\' | '\n'),
         Some(quote) => letter == quote || letter == '\n',
         None => letter.is_whitespace() || ",;\"'`<>()[]{}|".contains(letter),
     };
@@ -354,7 +277,7 @@ fn value_at(text: &str, start: usize) -> Option<(Range<usize>, bool)> {
 }
 
 /// A value that was made to be secret: long and mixed, and no word, path, number or reference.
-fn is_strong(secret: &str, is_quoted: bool) -> bool {
+pub(super) fn is_strong(secret: &str, is_quoted: bool) -> bool {
     if !(SECRET_BYTES_MIN..=SECRET_BYTES_MAX).contains(&secret.len())
         || secret.contains(char::is_whitespace)
         || is_stand_in(secret)
@@ -376,6 +299,11 @@ fn is_strong(secret: &str, is_quoted: bool) -> bool {
 
 /// Letters that were drawn are of another kind every other place; names in code are not.
 fn is_drawn(secret: &str) -> bool {
+    10 <= secret.len() && secret.len() <= 2 * n_changes(secret)
+}
+
+/// Returns how often one kind of letters follows another.
+pub(super) fn n_changes(secret: &str) -> usize {
     let kind = |byte: u8| match byte {
         b'a'..=b'z' => 0,
         b'A'..=b'Z' => 1,
@@ -383,8 +311,7 @@ fn is_drawn(secret: &str) -> bool {
         _ => 3,
     };
     let changes = |pair: &&[u8]| matches!(pair, [a, b] if kind(*a) != kind(*b));
-    let n_changes = secret.as_bytes().windows(2).filter(changes).count();
-    10 <= secret.len() && secret.len() <= 2 * n_changes
+    secret.as_bytes().windows(2).filter(changes).count()
 }
 
 fn is_stand_in(secret: &str) -> bool {
@@ -402,36 +329,12 @@ fn is_reference(secret: &str) -> bool {
         || secret.contains("->")
 }
 
-fn is_secret_name(name: &str) -> bool {
-    let is_token = name.ends_with("token") && !OPEN_TOKENS.iter().any(|open| name.contains(open));
-    let is_key = ["key", "login", "pat"].iter().any(|end| name.ends_with(end));
-    NAMES.iter().any(|known| name.ends_with(known))
-        || is_token
-        || (is_key && SERVICES.iter().any(|service| name.contains(service)))
-}
-
-/// Nearly every colon is behind another word; these are the last letters of [`NAMES`].
-fn ends_like_a_name(text: &str) -> bool {
-    let last = text.bytes().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'"' | b'\'' | b'`'));
-    last.is_some_and(|last| b"adehlnsty".contains(&last.to_ascii_lowercase()))
-}
-
-/// Returns the name that ends here, in lower case and without the signs that join its words.
-fn name_before(text: &str) -> Option<String> {
-    let text = text.trim_end_matches([' ', '\t']);
-    let text = text.strip_suffix(['"', '\'', '`']).unwrap_or(text);
-    let is_in = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    let name: Vec<u8> = text.bytes().rev().take(NAME_BYTES_MAX).take_while(is_in).collect();
-    let name: Vec<u8> = name.into_iter().rev().filter(u8::is_ascii_alphanumeric).collect();
-    String::from_utf8(name).ok().map(|name| name.to_ascii_lowercase())
-}
-
 fn last_word(text: &str) -> &str {
     let start = text.rfind(|letter: char| !letter.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
     text.get(start..).unwrap_or_default()
 }
 
-fn last_line(text: &str) -> &str {
+pub(super) fn last_line(text: &str) -> &str {
     let mut start = text.len().saturating_sub(LINE_BYTES_MAX);
     while !text.is_char_boundary(start) {
         start += 1;

@@ -10,7 +10,7 @@ const FIRST: u8 = 2;
 const INSIDE: u8 = 4;
 /// The blank, behind which the value of `password is` stands.
 const BLANK: u8 = 8;
-/// The last letter of a word that a value may follow: `is`, `bearer`, `basic`.
+/// The last letter of a word that a value may follow: `is`, `bearer`, `basic`, `password`.
 const LAST: u8 = 16;
 
 /// What each byte may be.
@@ -56,7 +56,9 @@ const fn classes() -> [u8; 256] {
             b'-' | b'_' => SIGN | INSIDE,
             b':' | b'=' | b'~' | b'>' => SIGN,
             b' ' => BLANK,
-            b's' | b'r' | b'R' | b'c' | b'C' => INSIDE | LAST,
+            b's' | b'r' | b'R' | b'c' | b'C' | b't' | b'd' | b'n' | b'y' | b'D' | b'N' | b'Y' => {
+                INSIDE | LAST
+            }
             _ if Letters::Url.has(letter) => INSIDE,
             _ => 0,
         } | if is_first { FIRST } else { 0 };
@@ -105,7 +107,10 @@ mod tests {
             assert_eq!(starts(token.beginning).first(), Some(&0));
         }
         assert_eq!(starts("eyJ 12345678"), [0, 4]);
-        assert_eq!(starts("a=b c:d f-g password is x Bearer y h_i"), [1, 5, 9, 23, 32, 36]);
-        assert_eq!(starts("Ordinary words, and nothing in them; 3 of é."), [] as [usize; 0]);
+        assert_eq!(
+            starts("a=b c:d f-g password is x Bearer y h_i"),
+            [1, 5, 7, 9, 20, 23, 32, 34, 36]
+        );
+        assert_eq!(starts("Some words, none of them; 3 of é."), [] as [usize; 0]);
     }
 }

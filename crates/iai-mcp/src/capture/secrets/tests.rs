@@ -141,6 +141,85 @@ fn names_tell_what_a_value_is() {
 }
 
 #[test]
+fn secrets_are_known_in_unusual_surroundings() {
+    let (drawn, word) = (plain(40), "m2qE3e*KDHFRfRN7L");
+    for (before, secret, after, kind) in [
+        ("{\\\"api_key\\\":\\\"", drawn.as_str(), "\\\",\\\"x\\\":1}", "named-secret"),
+        ("SMTP_PASS=", word, "\n", "password"),
+        ("SECRET_KEY_BASE=", &hex(128), "\n", "named-secret"),
+        ("mysql -h db -u root -p", word, " shop", "password"),
+        ("docker login -u robot -p ", &drawn, " registry.corp", "password"),
+        ("sshpass -p ", word, " ssh root@h", "password"),
+        ("redis-cli -h c -a ", &drawn, " info", "password"),
+        ("aws configure set aws_secret_access_key ", &drawn, "", "named-secret"),
+        ("machine h login me password ", word, "\n", "password"),
+        ("http POST h Authorization:\"Basic ", "c3ZjOkd5KkY2dipYbFJoejZo", "\"", "authorization"),
+        ("{\"auth\": \"", "cm9ib3Q6Tis5JVpnR2pMKk5Mc3Ah", "\"}", "authorization"),
+        ("- name: API_KEY\n  value: ", &drawn, "\n", "named-secret"),
+        ("{\"name\":\"DB_PASSWORD\",\"value\":\"", word, "\"}", "password"),
+        ("token: !!str ", &drawn, "\n", "named-secret"),
+        ("auth_password: >-\n    ", word, "\n", "password"),
+        ("client-key-data: ", &drawn, "\n", "named-secret"),
+        ("https://h/f?sv=1&sp=r&sig=", &format!("{drawn}%2Bx%3D"), "&x=1", "signed-address"),
+        ("das Passwort lautet ", word, ", bitte", "password"),
+        ("le mot de passe : ", word, "", "password"),
+        ("la contraseña es: ", word, "", "password"),
+        ("пароль: ", word, "", "password"),
+        ("密码：", word, "", "password"),
+        ("パスワードは ", word, " です", "password"),
+        ("API key: ", &drawn, "", "named-secret"),
+        ("user=admin pass=", word, "", "password"),
+        ("api_key: str = \"", &drawn, "\"", "named-secret"),
+        ("define(\"DB_PASSWORD\", \"", word, "\");", "password"),
+        ("$config['encryption_key'] = '", &drawn, "';", "named-secret"),
+        ("setPassword(\"", word, "\")", "password"),
+    ] {
+        check_secret(before, secret, after, kind);
+    }
+    let bot = format!("1615831231:AA{}", plain(33));
+    check_secret("https://api.telegram.org/bot", &bot, "/getMe", "telegram-token");
+}
+
+#[test]
+fn keys_are_known_however_they_were_pasted() {
+    let line = plain(64);
+    let lines = ["-----BEGIN RSA PRIVATE KEY-----", &line, &line, "-----END RSA PRIVATE KEY-----"];
+    let quoted = lines.map(|line| format!("> {line}")).join("\n");
+    let numbered = lines.map(|line| format!("    12\t{line}")).join("\n");
+    let in_code = lines.map(|line| format!("  '{line}'")).join(",\n");
+    let diff = lines.map(|line| format!("+{line}")).join("\n");
+    let headers = format!("{}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES,00\n\n", lines[0]);
+    let encrypted = format!("{headers}{line}\n{line}\n{}", lines[3]);
+    let putty = format!("Encryption: none\nPrivate-Lines: 2\n{line}\n{line}\nPrivate-MAC: 00");
+    for text in [quoted, numbered, in_code, diff, encrypted, putty] {
+        let cleaned = clean(&text);
+        assert!(!cleaned.contains(&line[..20]) && cleaned.contains("private-key"), "{cleaned}");
+        assert_eq!(clean(&cleaned), cleaned);
+    }
+}
+
+#[test]
+fn what_only_looks_like_one_of_them_stays() {
+    for text in [
+        "--- PASS: TestE2E_AutoCommitStrategy (13.48s)",
+        "const jwtSecret1 = await getSecret('JWT_SECRET_1');",
+        "bypass = Xy7kkLm2Q9w8 and compass: Xy7kkLm2Q9w8",
+        "postgres://postgres:postgres@localhost/test and https://user:pass@h.example/",
+        "password: str | None = None, password: Option<SecretString>",
+        "--password-file /run/secrets/db_password --token $TOKEN",
+        "primary key: customerAccountIdentifier2, cache key: depsLinux2026",
+        "- name: PORT\n  value: Xy7kkLm2Q9w8aa",
+        "\"auth\": \"oauth2-proxy-v7\", auth: cm9ib3QgaXMgbmljZSE=",
+        "密码必须至少包含八个字符，パスワードをリセット2026してください",
+        "token is refreshed, the password is stored, das Passwort ist lang",
+        "mysql -p shop, docker run -p 8080:80 image, mkdir -p Some/Path2/Here9",
+        "&sig=short&x=1",
+    ] {
+        check_kept(text);
+    }
+}
+
+#[test]
 fn hashes_ids_code_and_images_are_somebodys_words() {
     let (sha, image) = (hex(64), drawn(4000, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefgh0123456789+/"));
     for text in [
@@ -217,7 +296,19 @@ fn a_text_is_known_again_however_its_secrets_were_kept() {
 #[test]
 fn a_text_made_to_keep_us_busy_is_read_in_linear_time() {
     // Were it quadratic, this would take minutes.
-    for piece in ["-u ", "eyJ.eyJ.", "password=", "sk-ant-", "-----BEGIN ", "a://b:", "whsec_="] {
+    for piece in [
+        "-u ",
+        "eyJ.eyJ.",
+        "password=",
+        "sk-ant-",
+        "-----BEGIN ",
+        "a://b:",
+        "whsec_=",
+        "define('",
+        "Private-Lines:",
+        "key:",
+        " token",
+    ] {
         let text = piece.repeat(200_000 / piece.len());
         assert!(secrets_in(&text).len() < 10, "{piece}");
     }

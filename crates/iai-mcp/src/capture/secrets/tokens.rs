@@ -153,6 +153,7 @@ pub(super) const TOKENS: &[Token] = &[
     token("notion-token", "ntn_", Letters::Plain, 40),
     token("nvidia-key", "nvapi-", Letters::Url, 60),
     token("1password-token", "ops_eyJ", Letters::Any, 100),
+    exact("nuget-key", "oy2", Letters::Plain, 43),
     exact("adafruit-key", "p8e-", Letters::Plain, 32),
     token("pinecone-key", "pcsk_", Letters::Url, 60),
     token("posthog-key", "phx_", Letters::Plain, 40),

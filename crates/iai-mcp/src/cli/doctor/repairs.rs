@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::Check;
 use crate::client::is_nobody_the_daemon;
-use crate::home::{Home, ensure_private_folder};
+use crate::home::{Home, ensure_inner_folder, ensure_private_folder};
 
 const NAME: &str = "repairs";
 /// A file under its temporary name that nobody touched for so long was left by the dead.
@@ -90,7 +90,7 @@ fn abandoned(
 
 fn move_aside(home: &Home, dead: &[PathBuf], now: Timestamp) -> io::Result<PathBuf> {
     let folder = home.aside().join(now.as_second().to_string());
-    ensure_private_folder(&home.aside())?;
+    ensure_inner_folder(&home.aside())?;
     ensure_private_folder(&folder)?;
     for (place, path) in dead.iter().enumerate() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
