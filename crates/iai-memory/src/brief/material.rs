@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::BriefAsk;
 use super::open::left_open;
-use super::remarked::{Fresh, decided, kept, preferences};
+use super::remarked::{Fresh, decided, decisions, kept, preferences};
 use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
@@ -103,10 +103,7 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
         return Ok(material);
     };
     let sessions = recent_sessions(reader, project, &ask.session)?;
-    let fresh: Fresh = match is_up_to_date(reader)? {
-        true => Vec::new(),
-        false => sessions.iter().take(FRESH_SESSIONS_MAX).flat_map(Session::remarks).collect(),
-    };
+    let fresh = fresh(reader, &sessions)?;
     material.preferences = preferences(reader, project, &fresh, now)?;
     material.decided = decided(reader, project, &fresh)?;
     material.kept = kept(reader, project, &fresh)?;
@@ -118,6 +115,20 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
     material.used = used(reader, project)?;
     material.drop_repetitions();
     Ok(material)
+}
+
+/// Returns what was decided in a project and still holds, the latest first.
+pub(crate) fn decisions_in(reader: &Reader, project: &str) -> Result<Vec<Remark>> {
+    let sessions = recent_sessions(reader, project, "")?;
+    decisions(reader, project, &fresh(reader, &sessions)?)
+}
+
+/// What the last sessions remarked, where the quiet step has not come so far.
+fn fresh(reader: &Reader, sessions: &[Session]) -> Result<Fresh> {
+    Ok(match is_up_to_date(reader)? {
+        true => Vec::new(),
+        false => sessions.iter().take(FRESH_SESSIONS_MAX).flat_map(Session::remarks).collect(),
+    })
 }
 
 /// Reads the ends of the last sessions of a project, the latest first, but for one.
