@@ -119,7 +119,10 @@ pub(super) fn gather(reader: &Reader, ask: &BriefAsk, now: Timestamp) -> Result<
 
 /// Returns what was decided in a project and still holds, the latest first.
 pub(crate) fn decisions_in(reader: &Reader, project: &str) -> Result<Vec<Remark>> {
-    let sessions = recent_sessions(reader, project, "")?;
+    let sessions = match is_up_to_date(reader)? {
+        true => Vec::new(),
+        false => recent_sessions(reader, project, "")?,
+    };
     decisions(reader, project, &fresh(reader, &sessions)?)
 }
 
