@@ -88,7 +88,9 @@ impl<'a> Checklist<'a> {
     pub(super) fn add(&mut self, row: Row) {
         // Padded before it is tinted: colours have no width.
         let word = self.output.tint(row.state.tone(), &format!("{:<10}", row.state.word()));
-        let short = |text: &str| text.replace(&format!("{}/", self.home.display()), "~/");
+        let home = self.home.display().to_string();
+        let home = format!("{}/", home.trim_end_matches('/'));
+        let short = |text: &str| text.replace(&home, "~/");
         let head = format!("  {word} {:<14} ", row.name);
         self.output.explain(&self.output.beside(&head, HEAD_COLUMNS, &short(&row.detail)));
         if !row.next.is_empty() {
