@@ -147,6 +147,7 @@ async function find(visit, cue) {
 async function screens(visit) {
   const { page } = visit;
   await page.waitForSelector(".session");
+  await page.getByRole("heading", { name: "Decided" }).waitFor();
   await visit.look("home");
   await find(visit, CUE);
   await page.waitForSelector(".hit-words");
@@ -161,6 +162,7 @@ async function screens(visit) {
   await visit.look("session");
   await visit.go("#/timeline");
   await page.waitForSelector(".day .session");
+  assert.ok((await page.locator(".months span").count()) >= 10, "the year has its months");
   await visit.look("timeline");
   await page.locator(".cell[data-day]").last().click();
   await page.waitForFunction(() => location.hash.includes("until="));

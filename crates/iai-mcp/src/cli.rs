@@ -13,6 +13,7 @@ mod doctor;
 mod editor;
 mod export;
 mod forget;
+mod groups;
 mod identity;
 mod import;
 mod maintenance;
@@ -39,7 +40,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::client::Client;
 use crate::exit::Exit;
@@ -194,7 +195,7 @@ pub(crate) fn main() -> ExitCode {
         let output = Output::new(false, true);
         return crate::hook::main(words, |text| output.text(text));
     }
-    let arguments = parse_capture(&line).unwrap_or_else(Arguments::parse);
+    let arguments = parse_capture(&line).unwrap_or_else(parse);
     let settings = match Settings::from_environment() {
         Ok(settings) => settings,
         Err(error) => return no_settings(&arguments, &error.into()),
@@ -212,6 +213,12 @@ pub(crate) fn main() -> ExitCode {
             Exit::of(&error).into()
         }
     }
+}
+
+/// Reads the command line; help, versions and mistakes end here.
+fn parse() -> Arguments {
+    let matches = groups::grouped(Arguments::command()).get_matches();
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 /// The commands that hosts run after every turn.

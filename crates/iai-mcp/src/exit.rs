@@ -11,7 +11,7 @@ use crate::daemon;
 use crate::home::UnusableFolder;
 use crate::settings::SettingsError;
 
-/// What a run ends with, as documented in the README.
+/// What a run ends with, as documented in `docs/commands.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Failure = 1,

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::recall::knobs::Manner;
 use compose::{Reading, compose};
 pub(crate) use lines::{age, cut, flat, project_name};
+pub(crate) use material::decisions_in;
 pub(crate) use open::open_in;
 
 const CHARS_PER_TOKEN: usize = 4;

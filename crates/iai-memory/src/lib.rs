@@ -72,8 +72,8 @@ pub use organise::{
 };
 pub use patterns::{PatternView, PatternsAnswer, PatternsAsk};
 pub use picture::{
-    Conversation, ConversationAsk, ConversationPart, DayLine, DisputedGlimpse, Glimpse,
-    LinkedGlimpse, MembersAnswer, MembersAsk, ProjectLine, SessionCursor, SessionLine,
+    Conversation, ConversationAsk, ConversationPart, DayLine, DecidedAnswer, DisputedGlimpse,
+    Glimpse, LinkedGlimpse, MembersAnswer, MembersAsk, ProjectLine, SessionCursor, SessionLine,
     SessionsAnswer, SessionsAsk, Surroundings, TopicMap,
 };
 pub use profile::{KNOBS, Knob};

@@ -1,8 +1,9 @@
-//! The memory as a picture to look at: sessions by time, one of them as a conversation, a memory
-//! among its neighbours, topics and who belongs to them.
+//! The memory as a picture to look at: what was decided of late, sessions by time, one of them as
+//! a conversation, a memory among its neighbours, topics and who belongs to them.
 //!
 //! Nothing here reads every memory: the catalogue in memory says which few rows are worth reading.
 
+mod decided;
 mod sessions;
 mod surroundings;
 mod topics;
@@ -14,6 +15,7 @@ use crate::brief::cut;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 
+pub use decided::DecidedAnswer;
 pub use sessions::{
     Conversation, ConversationAsk, ConversationPart, DayLine, ProjectLine, SessionCursor,
     SessionLine, SessionsAnswer, SessionsAsk,

@@ -43,7 +43,7 @@ const PROJECTS: &[Project] = &[
                     "Let us decide about retries: {d} gets at most {n} attempts, with jitter.",
                 ],
                 answers: &[
-                    "Then we decide: {d} is retried up to {n} times with exponential backoff and \
+                    "Decision: {d} is retried up to {n} times with exponential backoff and \
                      jitter, and a timeout is never retried without an idempotency key.",
                     "I changed `RetryPolicy` so that {d} waits {n} seconds before the next \
                      attempt. The test for the slow provider passes now.",

@@ -167,8 +167,12 @@ function layOut(told) {
       Object.assign(topic, { x: topic.x + circle.x, y: topic.y + circle.y, hue: place % 6 });
     }
   }
+  // What has no name says least, however large it is.
+  const rank = (topic) => (topic.label ? 0 : 1);
   const topics = circles
     .flatMap((circle) => circle.topics)
-    .sort((a, b) => b.n_members - a.n_members || (a.key < b.key ? -1 : 1));
+    .sort(
+      (a, b) => rank(a) - rank(b) || b.n_members - a.n_members || (a.key < b.key ? -1 : 1),
+    );
   return { topics, groups: circles, radius: Math.max(radius, 1) };
 }

@@ -10,6 +10,8 @@ const DOTS_MAX = 1500;
 /** From this size on the screen a cluster shows its members. */
 const CLOSE_PX = 110;
 const LABEL_PX = 26;
+/** A smaller project is told by its colour alone. */
+const GROUP_LABEL_PX = 45;
 /** The size at which words are measured. */
 const MEASURE_PX = 20;
 const ZOOM_MAX = 400;
@@ -261,7 +263,8 @@ export class Picture {
       const r = topic.r * look.scale;
       if (px + r < 0 || py + r < 0 || px - r > width || py - r > height) continue;
       this.paintTopic(topic, px, py, r);
-      if (r > LABEL_PX && r < Math.min(width, height)) labels.push([topic, px, py, r]);
+      if (topic.label && r > LABEL_PX && r < Math.min(width, height))
+        labels.push([topic, px, py, r]);
     }
     for (const group of this.chart.groups) this.paintGroup(group, at);
     for (const label of labels) this.paintLabel(...label);
@@ -277,7 +280,7 @@ export class Picture {
     context.beginPath();
     context.arc(px, py, r, 0, Math.PI * 2);
     context.stroke();
-    if (r < 90 || !group.key || r > 3 * Math.max(this.width, this.height)) return;
+    if (r < GROUP_LABEL_PX || !group.key || r > 3 * Math.max(this.width, this.height)) return;
     context.font = `600 12px ${colours.font}`;
     context.textAlign = "center";
     context.lineWidth = 5;
@@ -354,7 +357,10 @@ export class Picture {
     const isClose = r >= CLOSE_PX;
     const size = Math.max(11, Math.min(15, r / 3.4));
     const measure = (words) => this.widthOf(words, isClose) * size;
-    const lines = wrap(measure, topic.label || "…", isClose ? 2 * r : 1.7 * r, isClose ? 1 : 3);
+    const lines = wrap(measure, topic.label, isClose ? 2 * r : 1.7 * r, isClose ? 1 : 3);
+    // Half a name at the edge says less than none.
+    const half = Math.max(...lines.map(measure)) / 2;
+    if (px < half || px > this.width - half) return;
     context.font = `${isClose ? 600 : 500} ${size}px ${colours.font}`;
     context.textAlign = "center";
     const top = isClose

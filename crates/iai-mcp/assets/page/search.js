@@ -230,7 +230,6 @@ function why(hit, best, place) {
         ),
       ),
     ),
-    h("p.muted", {}, hit.reason),
   );
 }
 
@@ -241,60 +240,45 @@ export function terms(reason) {
   return pieces
     .filter((_, place) => place % 2 === 0)
     .map((piece, place) => {
-      const read = piece.match(/^([^\d(]*?)\s*(-?\d+(?:\.\d+)?)\s*(.*)$/);
+      // A number ends where a word would go on: ids are no numbers.
+      const read = piece.match(/^([^\d(]*?)\s*(-?\d+(?:\.\d+)?)(?=$|[\s,(])\s*(.*)$/);
       return read
-        ? [signs[place], read[1] || "factor", read[2], read[3].replace(/^\(|\)$/g, "")]
+        ? [signs[place], read[1] || "factor", read[2], read[3].replace(/^[(,]\s*|\)$/g, "")]
         : [signs[place], piece, "", ""];
     });
 }
 
 async function atHand(project, signal, sessions) {
-  const [pins, page] = await Promise.all([
+  const within = project ? { project } : {};
+  const [pins, told, page] = await Promise.all([
     ask("memory_pins", {}, signal),
+    ask("picture_decided", { limit: 5, ...within }, signal).catch((error) => {
+      if (error.name === "AbortError") throw error;
+      // A daemon of before knows no such question.
+      return { decided: [] };
+    }),
     project || !sessions
-      ? ask("picture_sessions", { limit: 5, ...(project ? { project } : {}) }, signal)
+      ? ask("picture_sessions", { limit: 5, ...within }, signal)
       : sessions,
   ]);
   const seen = pins.memories.map((pin) => ({
     ...pin,
     first_words: pin.literal_surface.slice(0, 200),
   }));
-  const parts = [];
-  if (seen.length) {
-    parts.push(
-      h(
-        "section",
-        {},
-        h("h2", {}, "Pinned"),
-        h(
-          "div.list",
-          {},
-          seen.map((pin) => glimpse(pin)),
-        ),
-      ),
-    );
-  }
-  if (page.sessions.length) {
-    parts.push(
-      h(
-        "section",
-        {},
-        h("h2", {}, "Lately"),
-        h(
-          "div.list",
-          {},
-          page.sessions.map((line) => sessionItem(line, true)),
-        ),
-      ),
-    );
-  }
+  const parts = [
+    ["Pinned", seen.map((pin) => glimpse(pin))],
+    ["Decided", told.decided.map((one) => glimpse(one, ago(one.ts)))],
+    ["Lately", page.sessions.map((line) => sessionItem(line, true))],
+  ].filter(([, items]) => items.length);
   if (!parts.length)
-    parts.push(
+    return [
       h(
         "p.empty",
         {},
         "Nothing is remembered yet. What you and your assistants say will be here.",
       ),
-    );
-  return parts;
+    ];
+  return parts.map(([name, items]) =>
+    h("section", {}, h("h2", {}, name), h("div.list", {}, items)),
+  );
 }

@@ -147,6 +147,7 @@ export function sessionItem(line, isDated) {
       "span.session-meta",
       {},
       line.project ? h("span.tag", { title: line.project }, shortProject(line.project)) : null,
+      isDated ? h("span", {}, ago(line.ended)) : null,
       h("span", {}, counted(line.n_memories, "turn")),
       h("span", {}, lasted(line.began, line.ended)),
       h("span", {}, line.host),
@@ -177,5 +178,21 @@ function strip(days) {
       told ? h(`span.cell.level${level}`, { "data-day": key, title: name }) : h("span.cell", {}),
     );
   }
-  return [h("div.cells", {}, cells)];
+  return [h("div.months", {}, months(start)), h("div.cells", {}, cells)];
+}
+
+/** The names of the months, each above the week in which it begins. */
+function months(start) {
+  const name = new Intl.DateTimeFormat(undefined, { month: "short" });
+  const labels = [];
+  let before = new Date(start).getMonth();
+  for (let week = 1; week < WEEKS - 1; week += 1) {
+    const first = new Date(start + week * 7 * DAY);
+    if (first.getMonth() === before) continue;
+    before = first.getMonth();
+    const label = h("span", {}, name.format(first));
+    label.style.setProperty("grid-column", String(week + 1));
+    labels.push(label);
+  }
+  return labels;
 }

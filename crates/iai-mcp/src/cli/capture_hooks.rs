@@ -241,10 +241,11 @@ impl Done {
         }
     }
 
-    /// The same for who sees one screen with `n_changes` of these: the beginning of a long diff.
+    /// The same for who sees one screen with `n_changes` of these: how a long diff begins; of many
+    /// nothing, since a line of each has to be enough.
     pub(super) fn folded(&self, n_changes: usize, output: &Output) -> String {
         if FOLDED_DIFFS_MAX < n_changes && self.is_change() {
-            return self.counted();
+            return String::new();
         }
         let n_more = self.diff.lines().count().saturating_sub(FOLDED_LINES);
         if n_more <= FOLDED_LINES || !self.is_change() {
@@ -256,14 +257,17 @@ impl Done {
         format!("{}{rest}\n", tinted(&shown, output))
     }
 
-    /// How much changes, in one line.
-    fn counted(&self) -> String {
+    /// How much changes: `+66 −1`, or that the file is new.
+    pub(super) fn size(&self) -> String {
         let n_lines = |mark: char, name: &str| {
             let is_changed = |line: &&str| line.starts_with(mark) && !line.starts_with(name);
             self.diff.lines().filter(is_changed).count()
         };
-        let path = self.step.file.path.display();
-        format!("{path}: {} more lines, {} fewer\n", n_lines('+', "+++"), n_lines('-', "---"))
+        let (n_more, n_fewer) = (n_lines('+', "+++"), n_lines('-', "---"));
+        match &self.step.outlook {
+            Outlook::Change(change) if change.means == Means::Create => format!("new, +{n_more}"),
+            _ => format!("+{n_more} −{n_fewer}"),
+        }
     }
 
     pub(super) fn word(&self, is_applied: bool) -> &'static str {

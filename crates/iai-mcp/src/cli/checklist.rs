@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 use super::output::{Output, Tone};
 
+/// What stands before the words of a row: its state and its name.
+const HEAD_COLUMNS: usize = 28;
+
 /// How a step ended, or would end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -85,10 +88,14 @@ impl<'a> Checklist<'a> {
     pub(super) fn add(&mut self, row: Row) {
         // Padded before it is tinted: colours have no width.
         let word = self.output.tint(row.state.tone(), &format!("{:<10}", row.state.word()));
-        let short = |text: &str| text.replace(&format!("{}/", self.home.display()), "~/");
-        self.output.explain(&format!("  {word} {:<14} {}", row.name, short(&row.detail)));
+        let home = self.home.display().to_string();
+        let home = format!("{}/", home.trim_end_matches('/'));
+        let short = |text: &str| text.replace(&home, "~/");
+        let head = format!("  {word} {:<14} ", row.name);
+        self.output.explain(&self.output.beside(&head, HEAD_COLUMNS, &short(&row.detail)));
         if !row.next.is_empty() {
-            self.output.explain(&format!("{:27} → {}", "", short(&row.next)));
+            let (blank, next) = (" ".repeat(HEAD_COLUMNS), format!("→ {}", short(&row.next)));
+            self.output.explain(&self.output.beside(&blank, HEAD_COLUMNS, &next));
         }
         self.rows.push(row);
     }

@@ -17,6 +17,10 @@ use crate::client::Client;
 use crate::settings::Settings;
 use repairs::Repair;
 
+/// What stands before the words of a check: its verdict and its name …
+const HEAD_COLUMNS: usize = 28;
+/// … and before what to do.
+const NEXT_COLUMNS: usize = 9;
 /// With warnings only.
 const EXIT_WARNED: u8 = 1;
 /// With at least one failure.
@@ -142,9 +146,11 @@ fn describe(checks: &[Check], n_failed: usize, output: &Output) -> String {
             Verdict::Skipped => Tone::Quiet,
         };
         let word = output.tint(tone, word(check.verdict));
-        lines.push(format!("  [{word}] {:<18} {}", check.name, check.detail));
+        let head = format!("  [{word}] {:<18} ", check.name);
+        lines.push(output.beside(&head, HEAD_COLUMNS, &check.detail));
         if !check.next.is_empty() {
-            lines.push(format!("         → {}", check.next));
+            let blank = " ".repeat(NEXT_COLUMNS);
+            lines.push(output.beside(&blank, NEXT_COLUMNS, &format!("→ {}", check.next)));
         }
     }
     lines.push(match n_failed {

@@ -62,8 +62,8 @@ pub(super) fn import(
     output.show(&told, |_| {
         let mut lines = vec![sum(&tally)];
         if 0 < tally.n_notes {
-            let n = tally.n_notes;
-            lines.push(format!("{n} of them are notes of another program: `iai-mcp teach list`"));
+            let notes = counted(usize::try_from(tally.n_notes).unwrap_or(usize::MAX), "note");
+            lines.push(format!("among them {notes} of another program: `iai-mcp teach list`"));
         }
         lines.extend(tally.problems.iter().map(|problem| format!("  {problem}")));
         lines.extend(of_no_host(&unknown));

@@ -13,6 +13,8 @@ use super::output::{Output, counted};
 use crate::exit::Misuse;
 
 const SOURCE: &str = concat!("iai-mcp ", env!("CARGO_PKG_VERSION"));
+/// When what the pages say last changed. Without it the other words at their foot stand askew.
+const DATE: &str = "2026-11-16";
 
 #[derive(Args)]
 pub(super) struct ManArguments {
@@ -67,8 +69,9 @@ fn pages(program: Command) -> anyhow::Result<Vec<Page>> {
 fn add_pages(command: &Command, pages: &mut Vec<Page>) -> anyhow::Result<()> {
     // Built, a command knows those above it: `iai-mcp-daemon-start`.
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    let man = Man::new(command.clone()).title(name.to_uppercase()).section("1");
-    let man = man.source(SOURCE).manual("iai-mcp");
+    let short = command.clone().long_version(None::<&'static str>);
+    let man = Man::new(short).title(name.to_uppercase()).section("1");
+    let man = man.date(DATE).source(SOURCE).manual("iai-mcp");
     let mut roff = Vec::new();
     man.render(&mut roff).with_context(|| format!("making the page of {name}"))?;
     let roff = String::from_utf8(roff).context("a page is text")?;

@@ -70,25 +70,24 @@ pub(super) fn run(
             let path = installed.path.display().to_string();
             let value = json!({"path": path, "model": installed.identity});
             output.show(&value, |_| format!("{name} is ready: {path}"));
-            begin_to_use(client, name, output);
+            output.explain(&begin_to_use(client, name).unwrap_or_else(|why| why));
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// A store without a model takes the new one at once; one that has a model keeps it until it is
-/// told otherwise. Without a daemon, the next one finds it.
-pub(super) fn begin_to_use(client: &Client, name: &str, output: &Output) {
-    let Ok(status) = client.call_daemon("model_status", &json!({})) else { return };
+/// told otherwise. Without a daemon, the next one finds it. Says how it is, or why it is not used.
+pub(super) fn begin_to_use(client: &Client, name: &str) -> Result<String, String> {
+    let Ok(status) = client.call_daemon("model_status", &json!({})) else {
+        return Ok(String::new());
+    };
     match status.at("name").as_str() {
-        Some(used) if used == name => {}
-        Some(used) => {
-            output
-                .explain(&format!("{used} stays at work; `iai-mcp model use {name}` changes that"));
-        }
+        Some(used) if used == name => Ok(String::new()),
+        Some(used) => Err(format!("{used} stays at work; `iai-mcp model use {name}` changes that")),
         None => match client.call_daemon("model_use", &json!({"name": name})) {
-            Ok(told) => output.explain(&describe(&told)),
-            Err(error) => output.explain(&format!("the daemon cannot use it: {error}")),
+            Ok(told) => Ok(describe(&told)),
+            Err(error) => Err(format!("the daemon cannot use it: {error}")),
         },
     }
 }

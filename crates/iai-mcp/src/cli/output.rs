@@ -14,7 +14,7 @@ use jiff::tz::TimeZone;
 use rustix::event::{PollFd, PollFlags, poll};
 use serde_json::{Value, json};
 
-use super::paper::{Colours, Look, guarded, tinted};
+use super::paper::{Colours, Look, beside, guarded, tinted};
 use crate::clock;
 
 pub(crate) use super::paper::Tone;
@@ -47,6 +47,14 @@ impl Output {
             now: clock::now(),
             zone: TimeZone::system(),
         })
+    }
+
+    /// Puts a text behind its head of so many columns: at a terminal in lines that fit it.
+    pub(crate) fn beside(&self, head: &str, n_columns: usize, text: &str) -> String {
+        match self.look() {
+            Some(look) => beside(head, n_columns, text, look.line_width()),
+            None => format!("{head}{text}"),
+        }
     }
 
     /// Tells whether JSON was asked for.
@@ -185,7 +193,9 @@ impl Output {
     pub(crate) fn completions(&self, shell: clap_complete::Shell, command: &clap::Command) {
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut offered(command), "iai-mcp", &mut script);
-        self.text(&String::from_utf8_lossy(&script));
+        // For bash, a hyphen in the program's name is written in one way where a command is noted
+        // and in another where it is looked up; both have to be the same.
+        self.text(&String::from_utf8_lossy(&script).replace("iai__subcmd__mcp", "iai__mcp"));
     }
 
     pub(crate) fn tint(&self, tone: Tone, text: &str) -> String {
@@ -205,6 +215,11 @@ fn offered(program: &clap::Command) -> clap::Command {
 
 fn is_yes(answer: &str) -> bool {
     matches!(answer.trim(), "y" | "Y" | "yes")
+}
+
+/// Returns how many columns whoever looks at stdout has.
+pub(super) fn columns() -> usize {
+    columns_of(io::stdout()).unwrap_or(COLUMNS_ASSUMED)
 }
 
 /// Returns how many columns a terminal has, if it is one and says so.

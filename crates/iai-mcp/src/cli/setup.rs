@@ -101,7 +101,7 @@ fn carry_out(plan: &mut Plan<'_>, home: &Path, output: &Output) -> ExitCode {
     steps::carry_out(plan, output, &mut checklist);
     let advice = advice::what_now(plan, &checklist);
     let report = report(plan, &checklist, Applied::Yes, &advice);
-    output.show(&report, |_| format!("\nWhat to do now\n{}", listed(&advice)));
+    output.show(&report, |_| format!("\nWhat to do now\n{}", listed(&advice, output)));
     exit(&checklist)
 }
 
@@ -179,8 +179,14 @@ fn report(
     })
 }
 
-fn listed(lines: &[String]) -> String {
-    lines.iter().enumerate().map(|(place, line)| format!("  {}. {line}\n", place + 1)).collect()
+fn listed(lines: &[String], output: &Output) -> String {
+    let mut text = String::new();
+    for (place, line) in lines.iter().enumerate() {
+        let head = format!("  {}. ", place + 1);
+        text.push_str(&output.beside(&head, head.len(), line));
+        text.push('\n');
+    }
+    text
 }
 
 fn exit(checklist: &Checklist<'_>) -> ExitCode {

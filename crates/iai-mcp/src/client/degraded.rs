@@ -57,7 +57,17 @@ pub(super) fn answer(
     if let Some(fields) = result.as_object_mut() {
         fields.insert("degraded".to_owned(), Value::Bool(true));
     }
+    say_why_only_words(&mut result);
     Ok(result)
+}
+
+/// Whoever reads alone has no model at hand, though one may well be installed: it is the daemon
+/// that is to be started.
+fn say_why_only_words(result: &mut Value) {
+    let hints = result.get_mut("hints").and_then(Value::as_array_mut);
+    for hint in hints.into_iter().flatten().filter(|hint| hint.at("kind") == "words_only") {
+        hint.set("text", "the daemon is not running: only words were compared");
+    }
 }
 
 /// Keeps a text that is larger than a message; the daemon that runs picks it up at once.

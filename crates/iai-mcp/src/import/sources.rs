@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
@@ -93,6 +94,7 @@ pub(crate) fn find_sources(
                 sources.found.push(transcript(found.path));
             }
         }
+        sources.found.sort_by_cached_key(|source| written_at(source.path()));
         return Ok(sources);
     }
     for path in selection.paths {
@@ -112,6 +114,12 @@ pub(crate) fn find_sources(
         }
     }
     Ok(sources)
+}
+
+/// When a file was last written. Meaning is worked out from what was stored last on: with the
+/// latest session at the end, whoever asks right after an import is understood there first.
+fn written_at(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }
 
 fn gather(folder: &Path, sources: &mut Sources) -> anyhow::Result<()> {
@@ -179,4 +187,26 @@ fn transcript(path: PathBuf) -> Source {
     let is_growing =
         path.extension().is_some_and(|extension| extension == "jsonl") && File::open(&path).is_ok();
     Source::Transcript { path, is_growing }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn what_was_written_last_comes_last() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".claude/projects/-p");
+        fs::create_dir_all(&folder).unwrap();
+        for (name, days_ago) in [("a", 1), ("b", 3), ("c", 2)] {
+            let path = folder.join(format!("{name}.jsonl"));
+            fs::write(&path, "{\"type\":\"user\",\"sessionId\":\"s\"}\n").unwrap();
+            let at = SystemTime::UNIX_EPOCH + Duration::from_hours(24 * (9 - days_ago));
+            File::options().append(true).open(&path).unwrap().set_modified(at).unwrap();
+        }
+        let found = find_sources(Some(home.path()), &Selection { paths: &[], host: None }).unwrap();
+        let names: Vec<_> = found.found.iter().map(|source| source.session().unwrap()).collect();
+        assert_eq!(names, ["b", "c", "a"]);
+    }
 }

@@ -56,6 +56,7 @@ fn document_of(bytes: &[u8]) -> Result<String, Refusal> {
         let name = name.chars().take(HEADING_CHARS_MAX).collect();
         return Err(Refusal::Path { name });
     }
+    check_claims(&mut archive, bytes.len() as u64)?;
     let part = archive.by_name(DOCUMENT).map_err(|error| match error {
         zip::result::ZipError::FileNotFound => {
             Refusal::broken(format_args!("it has no {DOCUMENT}"))
@@ -72,6 +73,20 @@ fn document_of(bytes: &[u8]) -> Result<String, Refusal> {
         return Err(Refusal::Bomb { max, ratio: RATIO_MAX });
     }
     String::from_utf8(unpacked).map_err(|_| Refusal::Encoding)
+}
+
+/// The other parts are not unpacked; one that says of itself that it bursts is still a trap.
+fn check_claims(archive: &mut ZipArchive<Cursor<&[u8]>>, n_bytes: u64) -> Result<(), Refusal> {
+    let mut claimed = 0_u64;
+    for place in 0..archive.len() {
+        let part = archive.by_index_raw(place).map_err(Refusal::broken)?;
+        claimed = claimed.saturating_add(part.size());
+    }
+    let max = DOCUMENT_BYTES_MAX.max(n_bytes.saturating_mul(RATIO_MAX));
+    match max < claimed {
+        true => Err(Refusal::Bomb { max, ratio: RATIO_MAX }),
+        false => Ok(()),
+    }
 }
 
 /// Nothing is unpacked to a disk here; an archive that tries is still not one to learn from.

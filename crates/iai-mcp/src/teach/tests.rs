@@ -149,6 +149,9 @@ fn documents_are_cut_at_their_headings() {
 fn hostile_archives_are_refused() {
     let bomb = vec![b' '; 100 * 1024 * 1024];
     refused("a.docx", &docx(&[("word/document.xml", &bomb)]), "unpacks to more than");
+    let empty = word("");
+    let beside = [("word/document.xml", empty.as_bytes()), ("word/media/a.bmp", &bomb[..])];
+    refused("a.docx", &docx(&beside), "unpacks to more than");
     let laughs = "<?xml version=\"1.0\"?>\
         <!DOCTYPE l [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;\">]><w:t>&b;</w:t>";
     refused("a.docx", &docx(&[("word/document.xml", laughs.as_bytes())]), "entities");

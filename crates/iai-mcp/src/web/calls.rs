@@ -15,6 +15,7 @@ pub(super) const BY_PAGE: &str = "page";
 /// What the page may call. The rest of the protocol is none of its business.
 const METHODS: &[&str] = &[
     "picture_search",
+    "picture_decided",
     "picture_sessions",
     "picture_session",
     "picture_memory",

@@ -2,6 +2,7 @@
 //! manual pages. Through a real terminal, with the real binary.
 
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -281,17 +282,18 @@ fn every_command_has_a_manual_page_without_faults() {
         assert!(files.iter().any(|file| file == name), "{name}");
     }
     let help = stdout(&sandbox.run(&["--help"]));
-    let commands = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
-    for line in commands.take_while(|line| line.starts_with("  ")) {
-        let Some(name) = line.strip_prefix("  ").filter(|line| !line.starts_with(' ')) else {
-            continue;
-        };
-        let name = name.split_whitespace().next().unwrap();
+    let listed = help.lines().filter_map(|line| line.strip_prefix("  "));
+    let listed = listed.filter(|line| line.starts_with(char::is_alphabetic));
+    let names: Vec<&str> = listed.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(30 < names.len(), "{help}");
+    for name in names {
         assert!(name == "help" || folder.join(format!("iai-mcp-{name}.1")).exists(), "{name}");
     }
     for file in &files {
         let text = std::fs::read_to_string(folder.join(file)).unwrap();
         assert!(text.contains(".SH NAME") && text.contains(".SH SYNOPSIS"), "{file}");
+        let head = text.lines().find(|line| line.starts_with(".TH")).unwrap();
+        assert_eq!(head.split_whitespace().nth(3).map(str::len), Some(10), "{file}: {head}");
         let path = folder.join(file);
         if let Ok(linted) =
             Command::new("groff").args(["-man", "-Tutf8", "-ww", "-z"]).arg(&path).output()
@@ -322,6 +324,36 @@ fn completions_are_sound_scripts() {
             assert!(checked.status.success() && checked.stderr.is_empty(), "{}", stderr(&checked));
         }
     }
+}
+
+/// What bash offers behind these words.
+fn offered_by_bash(script: &Path, words: &[&str]) -> String {
+    let asked = format!(
+        "source {}; COMP_WORDS=({}); COMP_CWORD={}; _iai__mcp iai-mcp {:?} {:?}; \
+         echo \"${{COMPREPLY[*]}}\"",
+        script.display(),
+        words.join(" "),
+        words.len() - 1,
+        words[words.len() - 1],
+        words[words.len() - 2],
+    );
+    let output = Command::new("bash").args(["-c", &asked]).output().unwrap();
+    stdout(&output).trim().to_owned()
+}
+
+#[test]
+fn bash_offers_what_a_command_takes() {
+    let sandbox = Sandbox::new();
+    let script = sandbox.path("completions");
+    std::fs::write(&script, sandbox.run(&["completions", "bash"]).stdout).unwrap();
+    let check = |words: &[&str], expect: &str| {
+        assert_eq!(offered_by_bash(&script, words), expect, "{words:?}");
+    };
+    check(&["iai-mcp", "rec"], "recall");
+    check(&["iai-mcp", "daemon", "st"], "start stop status");
+    check(&["iai-mcp", "setup", "--host", "cl"], "claude");
+    check(&["iai-mcp", "teach", "--dry"], "--dry-run");
+    check(&["iai-mcp", "capture-hooks", "inst"], "install");
 }
 
 #[test]

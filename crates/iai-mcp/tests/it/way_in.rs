@@ -172,6 +172,8 @@ fn with_the_daemon_gone_reads_are_degraded_and_captures_wait() {
 
     let answer = mcp.ask("memory_recall", json!({"cue": "canary bridge"}));
     assert_eq!(answer["degraded"], true);
+    let hint = &answer["hints"][0];
+    assert!(hint["text"].as_str().unwrap().starts_with("the daemon is not running"), "{hint}");
     assert_eq!(answer["hits"][0]["literal_surface"], CANARY);
     let later = mcp.ask("memory_capture", json!({"text": "kept for later", "session_id": "s"}));
     assert_eq!((&later["status"], &later["degraded"]), (&json!("deferred"), &json!(true)));

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 
 use super::BriefAsk;
 use super::open::left_open;
-use super::remarked::{Fresh, decided, kept, preferences};
+use super::remarked::{Fresh, decided, decisions, kept, preferences};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TOOL_HOST};
@@ -110,10 +110,7 @@ pub(super) fn gather(
         return Ok(material);
     };
     let sessions = recent_sessions(reader, project, &ask.session)?;
-    let fresh: Fresh = match is_up_to_date(reader)? {
-        true => Vec::new(),
-        false => sessions.iter().take(FRESH_SESSIONS_MAX).flat_map(Session::remarks).collect(),
-    };
+    let fresh = fresh(reader, &sessions)?;
     material.preferences = preferences(reader, project, &fresh, now)?;
     material.decided = decided(reader, project, &fresh)?;
     material.kept = kept(reader, project, &fresh)?;
@@ -125,6 +122,23 @@ pub(super) fn gather(
     material.used = used(engine, reader, project, now)?;
     material.drop_repetitions();
     Ok(material)
+}
+
+/// Returns what was decided in a project and still holds, the latest first.
+pub(crate) fn decisions_in(reader: &Reader, project: &str) -> Result<Vec<Remark>> {
+    let sessions = match is_up_to_date(reader)? {
+        true => Vec::new(),
+        false => recent_sessions(reader, project, "")?,
+    };
+    decisions(reader, project, &fresh(reader, &sessions)?)
+}
+
+/// What the last sessions remarked, where the quiet step has not come so far.
+fn fresh(reader: &Reader, sessions: &[Session]) -> Result<Fresh> {
+    Ok(match is_up_to_date(reader)? {
+        true => Vec::new(),
+        false => sessions.iter().take(FRESH_SESSIONS_MAX).flat_map(Session::remarks).collect(),
+    })
 }
 
 /// Reads the ends of the last sessions of a project, the latest first, but for one.

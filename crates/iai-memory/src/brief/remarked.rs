@@ -59,8 +59,14 @@ pub(super) fn preferences(
 
 /// Returns what was decided, the latest first.
 pub(super) fn decided(reader: &Reader, project: &str, fresh: &Fresh) -> Result<Vec<Told>> {
-    let all = without_settled(merged(reader, RemarkKind::Decision, project, fresh)?);
-    Ok(all.iter().take(DECISIONS_MAX).map(remarked).collect())
+    Ok(decisions(reader, project, fresh)?.iter().map(remarked).collect())
+}
+
+/// Returns the sentences in which something was decided that still holds, the latest first.
+pub(super) fn decisions(reader: &Reader, project: &str, fresh: &Fresh) -> Result<Vec<Remark>> {
+    let mut all = without_settled(merged(reader, RemarkKind::Decision, project, fresh)?);
+    all.truncate(DECISIONS_MAX);
+    Ok(all)
 }
 
 /// Returns what was kept on purpose, the latest first; a correction with what it replaced, because

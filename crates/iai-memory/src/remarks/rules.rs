@@ -22,7 +22,7 @@ pub(crate) fn is_preference(sentence: &str) -> bool {
         return false;
     }
     let wording = wording.without_lead_in(LEAD_INS);
-    if wording.begins_any(WISHES) {
+    if wording.begins_any(WISHES) || is_labelled(sentence, TO_REMEMBER) {
         return !wording.has_any(ONE_OFF);
     }
     if wording.has_any(WISHED_BESIDE) || wording.begins_any(ROUTINES) && wording.has_any(EACH_TIME)
@@ -54,7 +54,7 @@ pub(crate) fn is_decision(sentence: &str, speaker: Speaker) -> bool {
     if wording.is_question || !WORDS.contains(&wording.len()) || wording.has_any(UNDECIDED) {
         return false;
     }
-    if is_labelled(sentence) {
+    if is_labelled(sentence, LABELS) {
         return !wording.has_any("whether|tbd|open");
     }
     let wording = wording.without_lead_in(LEAD_INS);
@@ -83,10 +83,10 @@ pub(crate) fn points_back(sentence: &str) -> bool {
     Wording::of(sentence).has_any(POINTING_BACK)
 }
 
-/// Tells whether a sentence is called a decision by who says it: "Decision: …".
-fn is_labelled(sentence: &str) -> bool {
+/// Tells whether who says a sentence calls it so: "Decision: …".
+fn is_labelled(sentence: &str, labels: &str) -> bool {
     let lower = sentence.trim_start_matches('*').to_lowercase();
-    LABELS.split('|').any(|label| {
+    labels.split('|').any(|label| {
         lower.strip_prefix(label).is_some_and(|rest| rest.trim_start_matches('*').starts_with(':'))
     })
 }
@@ -145,6 +145,11 @@ const LIKES: &str = "i like|i want|ich mag|ich will|я люблю|me gusta|j'aim
 const LIKED_MORE: &str = "\
      over|and no|rather than|instead of|more than|only before|only after|lieber als|statt|вместо|\
      plutôt que|más que|en vez de";
+
+/// What stands before a colon and says the same.
+const TO_REMEMBER: &str = "\
+     remember|please remember|note for later|merke|merk dir|bitte merken|запомни|à retenir|\
+     retiens|recuerda";
 
 /// Says the same in the second half of a sentence.
 const WISHED_BESIDE: &str = "\

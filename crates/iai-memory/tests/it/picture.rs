@@ -1,4 +1,5 @@
-//! The memory as a picture: sessions page by page, conversations, surroundings, topics.
+//! The memory as a picture: what was decided, sessions page by page, conversations, surroundings,
+//! topics.
 
 use std::time::Duration;
 
@@ -153,4 +154,33 @@ fn topics_are_clusters_and_their_members_come_in_pages() {
     assert_eq!((n_members, members.len() as u64), (topic.n_members, topic.n_members));
     let nowhere = MembersAsk { topic: 999_999, before: None, limit: 5 };
     assert!(home.engine.topic_members(&nowhere).is_err());
+}
+
+#[test]
+fn what_was_decided_is_told_with_the_latest_first_and_what_is_settled_left_out() {
+    let said = [
+        (9, "/a", "We decided to deploy the crane service from the main branch."),
+        (3, "/b", "It rained. Decision: the harbour map uses vector tiles. Fine."),
+        (2, "/a", "We decided to deploy the crane service from the release branch of main."),
+        (1, "/a", "The crane stood still for a while."),
+    ];
+    let turns = said.iter().enumerate().map(|(index, (days, project, text))| {
+        let mut turn = turn(u64::try_from(index).unwrap(), text, days_ago(*days));
+        turn.session = format!("s{index}");
+        turn.project = Some((*project).to_owned());
+        turn
+    });
+    let home = home_with(turns.collect());
+    let check = |home: &Home, project: Option<&str>, limit: usize, expect: &[&str]| {
+        let told = home.engine.picture_decided(project, limit).unwrap().decided;
+        let words: Vec<&str> = told.iter().map(|one| one.first_words.as_str()).collect();
+        assert_eq!(words, expect, "{project:?}, {limit}");
+    };
+    let (tiles, branch) = ("Decision: the harbour map uses vector tiles.", said[2].2);
+    check(&home, Some("/b"), 5, &[tiles]);
+    home.engine.consolidate(Patience(Duration::ZERO), &now).unwrap();
+    check(&home, None, 5, &[branch, tiles]);
+    check(&home, None, 1, &[branch]);
+    check(&home, Some("/a"), 5, &[branch]);
+    check(&home, Some("/nowhere"), 5, &[]);
 }

@@ -9,6 +9,10 @@ use super::visible::shown;
 const TAB_COLUMNS: usize = 4;
 /// Stands for what is left out.
 const ELLIPSIS: char = '…';
+/// With less room than this beside its head, a text stands below it …
+const BESIDE_COLUMNS_MIN: usize = 40;
+/// … so far from the edge.
+const BELOW_COLUMNS: usize = 4;
 /// Columns of a snippet before what was sought.
 const LEAD_COLUMNS: usize = 12;
 
@@ -50,6 +54,22 @@ pub(in crate::cli) fn layout(text: &str, spans: &[Range<usize>], width: usize) -
         }
     }
     lines
+}
+
+/// Puts a text behind its head, which takes so many columns, in lines that stay beside it; where
+/// there is little room beside it, below.
+pub(in crate::cli) fn beside(head: &str, n_columns: usize, text: &str, width: usize) -> String {
+    let is_beside = BESIDE_COLUMNS_MIN <= width.saturating_sub(n_columns);
+    let indent = if is_beside { n_columns } else { BELOW_COLUMNS };
+    let blank = " ".repeat(indent);
+    let laid = layout(text, &[], width.saturating_sub(indent).max(1));
+    let lines = laid.iter().map(|line| line.iter().map(|piece| piece.text.as_str()).collect());
+    let body = lines.collect::<Vec<String>>().join(&format!("\n{blank}"));
+    match (is_beside, head.trim_end()) {
+        (true, _) => format!("{head}{body}"),
+        (false, "") => format!("{blank}{body}"),
+        (false, head) => format!("{head}\n{blank}{body}"),
+    }
 }
 
 /// Returns one line of the text, from a little before the first thing that was sought on.
@@ -191,6 +211,22 @@ mod tests {
         check("abcdefgh ij", "def", 4, &["abc<d>", "<ef>gh", "ij"]);
         check("    indented text", "", 13, &["    indented", "text"]);
         check("東京都に住む", "京都", 4, &["東<京>", "<都>に", "住む"]);
+    }
+
+    #[test]
+    fn a_text_stands_beside_its_head_or_below_it() {
+        let check = |head: &str, width: usize, want: &str| {
+            let text = "words that go on and on and on and on and on and on";
+            assert_eq!(beside(head, 6, text, width), want, "{head:?} in {width}");
+        };
+        check("  a   ", 80, "  a   words that go on and on and on and on and on and on");
+        check("  a   ", 46, "  a   words that go on and on and on and on\n      and on and on");
+        check(
+            "  a   ",
+            30,
+            "  a\n    words that go on and on\n    and on and on and on and\n    on",
+        );
+        check("      ", 30, "    words that go on and on\n    and on and on and on and\n    on");
     }
 
     #[test]

@@ -52,7 +52,11 @@ pub(super) fn what_now(plan: &Plan<'_>, checklist: &Checklist<'_>) -> Vec<String
         };
         lines.push(format!("start a new session in {}{trust}", names.join(", ")));
     }
-    lines.push("ask for something: `iai-mcp recall \"what did we decide about …\"`".into());
+    lines.push(
+        "ask for something: `iai-mcp recall \"what did we decide about …\"`; `iai-mcp brain` shows \
+         everything on a page"
+            .into(),
+    );
     if home.key_file().exists() {
         lines.push(format!(
             "keep a copy of {} and vault.json beside it: without them nobody can read the memory",

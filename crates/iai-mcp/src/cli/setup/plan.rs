@@ -166,7 +166,7 @@ fn host_row(done: &Done) -> Row {
     let what = format!("{} in {}", file.noun(), file.path.display());
     match (&done.failure, done.is_change()) {
         (Some(failure), _) => Row::failed(file.host, failure, "the block to paste is above"),
-        (None, true) => Row::new(file.host, State::Planned, what),
+        (None, true) => Row::new(file.host, State::Planned, format!("{what} ({})", done.size())),
         (None, false) => Row::new(file.host, State::Already, what),
     }
 }

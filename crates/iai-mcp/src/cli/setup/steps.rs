@@ -137,9 +137,13 @@ fn model(plan: &Plan<'_>, output: &Output) -> Row {
     output.end_progress();
     match installed {
         Ok(installed) => {
-            begin_to_use(&Client::new(plan.settings.clone()), offer.name, output);
             let path = installed.path.display();
-            Row::new(MODEL, State::Done, format!("{} is at work: {path}", offer.name))
+            match begin_to_use(&Client::new(plan.settings.clone()), offer.name) {
+                Ok(_) => Row::new(MODEL, State::Done, format!("{} is at work: {path}", offer.name)),
+                Err(why) => {
+                    Row::new(MODEL, State::Done, format!("installed: {path}")).with_next(why)
+                }
+            }
         }
         Err(error) => {
             let detail = format!("memories are found by their words alone: {error:#}");

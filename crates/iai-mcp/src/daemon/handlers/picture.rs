@@ -1,5 +1,5 @@
-//! What the page shows: a search that teaches nothing, sessions, conversations, a memory among its
-//! neighbours, topics and their members. Every answer is a page of bounded size.
+//! What the page shows: a search that teaches nothing, what was decided, sessions, conversations,
+//! a memory among its neighbours, topics and their members. Every answer is a page of bounded size.
 
 use iai_memory::{
     Certainty, ConversationAsk, ConversationPart, MembersAsk, MemoryEngine, RecallAsk,
@@ -16,6 +16,7 @@ const HITS: u64 = 30;
 const HITS_MAX: u64 = 100;
 /// What the hits of a search may cost together: the page shows long ones in part.
 const TOKENS_PER_HIT: u64 = 400;
+const DECISIONS: u64 = 5;
 const SESSIONS: u64 = 30;
 const TURNS: u64 = 40;
 const MEMBERS: u64 = 100;
@@ -40,6 +41,11 @@ pub(super) fn search(
         n_hits_wanted: Some(size(n_hits)),
     };
     reply(engine.recall(&ask, now))
+}
+
+pub(super) fn decided(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+    let project = given.optional_text("project")?;
+    reply(engine.picture_decided(project.as_deref(), size(given.count("limit", DECISIONS)?)))
 }
 
 pub(super) fn sessions(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
