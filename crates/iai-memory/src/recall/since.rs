@@ -106,7 +106,7 @@ pub(crate) fn said_since(
             (replaces || is_tied(&other.text, &names)).then_some((replaces, number, other))
         })
         .collect();
-    tied.sort_by(|a, b| (b.0, b.2.turn_at, b.1).cmp(&(a.0, a.2.turn_at, a.1)));
+    tied.sort_by_key(|one| std::cmp::Reverse((one.0, one.2.turn_at, one.1)));
     Ok(tied.into_iter().map(|(_, number, other)| (number, other)).collect())
 }
 
