@@ -165,7 +165,8 @@ fn what_a_stranger_plants_in_our_place_is_refused() {
         sandbox = sandbox.with("IAI_MCP_STORE", store.to_str().unwrap());
         let words = ["capture-transcript", "--no-spawn", transcript.to_str().unwrap()];
         let told = stderr(&sandbox.run(&words));
-        assert!(told.contains("belongs to"), "{store:?}: {told}");
+        let is_refused = told.contains("belongs to") || told.contains("is a link");
+        assert!(is_refused, "{store:?}: {told}");
         let kept = everything_below(&store).into_iter().chain(everything_below(&theirs));
         let kept: Vec<PathBuf> =
             kept.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
