@@ -1,7 +1,7 @@
 //! Measures the shape of the links between memories. Only memories are nodes, and large graphs are
 //! sampled.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::LinkKind;
 use serde::Serialize;
@@ -13,6 +13,8 @@ use crate::error::Result;
 const PAIRS_MAX: usize = 200_000;
 /// Nodes whose neighbourhood or distances are measured.
 const SAMPLED_NODES: usize = 200;
+/// Links walked along to measure distances; in a large graph, from fewer nodes.
+const STEPS_MAX: usize = 4_000_000;
 /// A graph of fewer memories has no shape worth a name.
 const NODES_MIN: u64 = 200;
 /// From here on a weak shape is drift and not youth.
@@ -158,29 +160,23 @@ impl Graph {
     }
 
     fn distance(&self) -> Option<f64> {
+        let near = self.by_place();
+        let n_ends = near.iter().map(Vec::len).sum();
+        let step = near.len().div_ceil(n_starts(n_ends)).max(1);
         let (mut total, mut n_paths) = (0_u64, 0_u64);
-        for (node, _) in self.sample() {
-            let (sum, n) = self.distances_from(node);
+        for start in (0..near.len()).step_by(step) {
+            let (sum, n) = distances_from(&near, start);
             total += sum;
             n_paths += n;
         }
         (0 < n_paths).then(|| total as f64 / n_paths as f64)
     }
 
-    fn distances_from(&self, start: u64) -> (u64, u64) {
-        let mut seen = BTreeSet::from([start]);
-        let mut queue = VecDeque::from([(start, 0_u64)]);
-        let (mut total, mut n_reached) = (0, 0);
-        while let Some((node, steps)) = queue.pop_front() {
-            total += steps;
-            n_reached += u64::from(0 < steps);
-            for next in self.neighbours.get(&node).into_iter().flatten() {
-                if seen.insert(*next) {
-                    queue.push_back((*next, steps + 1));
-                }
-            }
-        }
-        (total, n_reached)
+    /// The neighbours of each node by their places, so that walking along links looks nothing up.
+    fn by_place(&self) -> Vec<Vec<usize>> {
+        let places: BTreeMap<u64, usize> = self.neighbours.keys().copied().zip(0..).collect();
+        let placed = |node: &u64| places.get(node).copied();
+        self.neighbours.values().map(|near| near.iter().filter_map(placed).collect()).collect()
     }
 
     /// Against the known averages of a random graph: C = k / n, L = ln n / ln k.
@@ -201,6 +197,35 @@ impl Graph {
     }
 }
 
+/// From how many nodes distances are measured: each of them walks along every link.
+fn n_starts(n_ends: usize) -> usize {
+    (STEPS_MAX / n_ends.max(1)).clamp(1, SAMPLED_NODES)
+}
+
+/// Adds up the distances to all that can be reached, and counts those.
+fn distances_from(near: &[Vec<usize>], start: usize) -> (u64, u64) {
+    let mut is_seen = vec![false; near.len()];
+    if let Some(own) = is_seen.get_mut(start) {
+        *own = true;
+    }
+    let (mut total, mut n_reached, mut n_steps) = (0, 0, 0_u64);
+    let mut last = vec![start];
+    while !last.is_empty() {
+        n_steps += 1;
+        let mut next = Vec::new();
+        for node in last.iter().filter_map(|node| near.get(*node)).flatten() {
+            if let Some(is_seen) = is_seen.get_mut(*node).filter(|is_seen| !**is_seen) {
+                *is_seen = true;
+                next.push(*node);
+            }
+        }
+        total += n_steps * next.len() as u64;
+        n_reached += next.len() as u64;
+        last = next;
+    }
+    (total, n_reached)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,6 +243,16 @@ mod tests {
         check(&[(1, 2), (2, 3), (3, 1)], Some(1.0), Some(1.0));
         check(&[(1, 2), (2, 3)], Some(0.0), Some(4.0 / 3.0));
         check(&[(1, 1)], None, None);
+    }
+
+    #[test]
+    fn a_large_graph_is_walked_from_fewer_nodes() {
+        assert_eq!([n_starts(0), n_starts(1000)], [SAMPLED_NODES; 2]);
+        for n_ends in [100_000, 400_000, 10_000_000] {
+            assert!(n_starts(n_ends) == 1 || n_starts(n_ends) * n_ends <= STEPS_MAX, "{n_ends}");
+        }
+        let ring: Vec<(u64, u64)> = (0..100).map(|n| (n, (n + 1) % 100)).collect();
+        check(&ring, Some(0.0), Some(2500.0 / 99.0));
     }
 
     #[test]

@@ -32,7 +32,9 @@ impl Corrections {
         for hit in ranked.iter_mut().filter(|hit| !self.successor.contains_key(&hit.number)) {
             let Some(same) = outdated.iter().find(|old| old.is_said_by(hit)) else { continue };
             let Some(current) = self.chain(same.number).last().copied() else { continue };
-            if current == hit.number {
+            // A correction says what it says of what it replaced: "moved to Redis" elsewhere is of
+            // something else.
+            if current == hit.number || !reader.predecessors(hit.number)?.is_empty() {
                 continue;
             }
             extended.successor.insert(hit.number, current);

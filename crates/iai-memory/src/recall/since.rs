@@ -2,6 +2,7 @@
 //! words: who asks how a service is called finds the old name, and from there "we rename it to …".
 //! Such a turn stands right below the hit that it is about.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use iai_store::{LexicalQuery, Memory, MemoryNumber, Reader, Role, Scope};
@@ -106,7 +107,7 @@ pub(crate) fn said_since(
             (replaces || is_tied(&other.text, &names)).then_some((replaces, number, other))
         })
         .collect();
-    tied.sort_by_key(|one| std::cmp::Reverse((one.0, one.2.turn_at, one.1)));
+    tied.sort_by_key(|one| Reverse((one.0, one.2.turn_at, one.1)));
     Ok(tied.into_iter().map(|(_, number, other)| (number, other)).collect())
 }
 

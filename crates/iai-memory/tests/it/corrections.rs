@@ -181,3 +181,24 @@ fn the_same_sentence_elsewhere_is_corrected_with_it_unless_it_is_said_again_late
     let said_again = answer.hits.iter().find(|hit| hit.session_id == "c").unwrap();
     assert_eq!(said_again.valid_to, None, "{}", said_again.reason);
 }
+
+/// "It is blue now" of one thing is outdated, and still holds of another.
+#[test]
+fn the_same_few_words_correct_one_thing_and_another() {
+    let home = Home::with_turns(&[
+        "the heron flag is painted red",
+        "the osprey flag is painted white",
+        "lunch is served at noon",
+    ]);
+    let correct = |old: MemoryId, new: &str, session: &str| {
+        home.engine.contradict(&old.to_string(), new, session, now()).unwrap().new_record_id
+    };
+    let heron = correct(id_of(&home, "the heron flag is painted red"), "Blue now.", "a");
+    let osprey = correct(id_of(&home, "the osprey flag is painted white"), "Blue now.", "b");
+    assert_ne!(heron, osprey);
+    let green = correct(heron, "Green, after all.", "c");
+    let answer = home.recall("how is the osprey flag painted");
+    assert_eq!(answer.hits[0].record_id, osprey, "{answer:?}");
+    assert_eq!(answer.hits[0].valid_to, None);
+    assert_eq!(home.recall("how is the heron flag painted").hits[0].record_id, green);
+}
