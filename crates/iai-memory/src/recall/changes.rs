@@ -66,9 +66,10 @@ fn is_the_users_word(memory: &Memory) -> bool {
 
 const CHANGES: &str = "\
      now|from now on|from today on|from today|no longer|any more|anymore|instead of|instead|\
-     rename|renamed|moved|moves to|has to move|switch to|switch from|switched to|switched from|\
-     changed to|changes|replaced by|replaced with|replaces|is back to|are back to|went back to|\
-     actually|postponed|delayed|slips to|slipped to|pushed back|brought forward|takes over|\
+     rename|renamed|moved to|moved from|was moved|moves to|has to move|switch to|switch from|\
+     switched to|switched from|changed to|replaced by|replaced with|replaces|is back to|\
+     are back to|went back to|postponed|delayed|slips to|slipped to|pushed back|\
+     brought forward|takes over|\
      took over|got a new|has a new|jetzt|ab jetzt|ab heute|nicht mehr|statt|umbenannt|umgezogen|\
      verschoben|vertagt|теперь|больше не|вместо|перешли|переименован*|перенесли|отложили|\
      désormais|maintenant|au lieu de|renommé|reporté|ahora|ya no|en lugar de|en vez de|\
