@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::corpus::Bare;
 use super::figures::{Times, megabytes, or_unknown};
-use super::household::{Household, n_unindexed};
+use super::household::Household;
 use super::process::{self, let_pass};
 use super::procfs;
 use super::sheet::Sheet;
@@ -56,17 +56,11 @@ pub(crate) fn run(settings: &Settings, n_turns: usize) -> anyhow::Result<Sheet> 
     if let Some(model) = Bare::open(household.home())? {
         let indexing = imported + filling.took;
         add_rate(&mut sheet, "import until every turn has its vector", n_turns, indexing);
-        add_rate(&mut sheet, "vectors behind the import", filling.n_turns, filling.took);
         household.stop_daemon()?;
         let (n_bare, took) = model.embed_turns(n_turns).context("running the bare model")?;
         add_rate(&mut sheet, "the bare model on these turns, in batches", n_bare, took);
-        let bare = rate(n_bare, took);
-        for (name, rate) in [
-            ("import with vectors / bare model", rate(n_turns, indexing)),
-            ("vectors behind the import / bare model", rate(filling.n_turns, filling.took)),
-        ] {
-            sheet.add(name, format!("{:.0} %", rate / bare * 100.0), rate / bare);
-        }
+        let share = rate(n_turns, indexing) / rate(n_bare, took);
+        sheet.add("import with vectors / bare model", format!("{:.0} %", share * 100.0), share);
         filling.tell_recalls(&mut sheet);
     }
     let shown = or_unknown(resident.map(megabytes), "");
@@ -79,7 +73,6 @@ pub(crate) fn run(settings: &Settings, n_turns: usize) -> anyhow::Result<Sheet> 
 /// Turns getting their vectors behind an import, and recalls meanwhile and afterwards.
 #[derive(Default)]
 struct Filling {
-    n_turns: usize,
     took: Duration,
     meanwhile: Times,
     afterwards: Times,
@@ -98,7 +91,6 @@ impl Filling {
 
 /// Waits until every turn has its vector, and asks now and then.
 fn watch_filling(household: &Household, n_turns: usize) -> anyhow::Result<Filling> {
-    let n_pending = n_unindexed(&household.status()?);
     let client = household.client();
     let is_over = AtomicBool::new(false);
     let (took, meanwhile) = std::thread::scope(|scope| {
@@ -109,8 +101,7 @@ fn watch_filling(household: &Household, n_turns: usize) -> anyhow::Result<Fillin
         anyhow::Ok((took?, asked?))
     })?;
     let afterwards = ask(&client, n_turns, &AtomicBool::new(false))?;
-    let n_turns = usize::try_from(n_pending).unwrap_or(usize::MAX);
-    Ok(Filling { n_turns, took, meanwhile, afterwards })
+    Ok(Filling { took, meanwhile, afterwards })
 }
 
 fn ask(client: &Client, n_turns: usize, is_over: &AtomicBool) -> anyhow::Result<Times> {
