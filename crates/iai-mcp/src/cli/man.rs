@@ -1,6 +1,7 @@
 //! `man`: manual pages, made from the same definitions as `--help`.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,6 +16,9 @@ use crate::exit::Misuse;
 const SOURCE: &str = concat!("iai-mcp ", env!("CARGO_PKG_VERSION"));
 /// When what the pages say last changed. Without it the other words at their foot stand askew.
 const DATE: &str = "2026-11-16";
+
+/// Whoever reads the manual need not be who wrote the pages.
+const PAGE_MODE: u32 = 0o644;
 
 #[derive(Args)]
 pub(super) struct ManArguments {
@@ -86,7 +90,9 @@ fn write_all(pages: &[Page], folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
     for page in pages {
         let path = folder.join(&page.file);
-        fs::write(&path, &page.roff).with_context(|| format!("writing {}", path.display()))?;
+        fs::write(&path, &page.roff)
+            .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(PAGE_MODE)))
+            .with_context(|| format!("writing {}", path.display()))?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! manual pages. Through a real terminal, with the real binary.
 
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -295,6 +296,8 @@ fn every_command_has_a_manual_page_without_faults() {
         let head = text.lines().find(|line| line.starts_with(".TH")).unwrap();
         assert_eq!(head.split_whitespace().nth(3).map(str::len), Some(10), "{file}: {head}");
         let path = folder.join(file);
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o644, "{file}: other accounts read the manual too");
         if let Ok(linted) =
             Command::new("groff").args(["-man", "-Tutf8", "-ww", "-z"]).arg(&path).output()
         {
