@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use rustix::process::{Pid, Signal};
 
-/// Between two looks at another process, whose state nothing wakes us for.
-const POLL_EVERY: Duration = Duration::from_millis(1);
+/// Between two looks at another process, whose state nothing wakes us for: a hundredth of the time
+/// waited so far, within these. Looking must not take the processor from what is looked at.
+const LOOK_AFTER_MIN: Duration = Duration::from_millis(1);
+const LOOK_AFTER_MAX: Duration = Duration::from_millis(200);
 
 /// What a program that ended left behind.
 pub(super) struct Finished {
@@ -85,8 +87,12 @@ pub(super) fn wait_for<T>(
         if deadline < begun.elapsed() {
             bail!("{what} did not happen within {} s", deadline.as_secs());
         }
-        std::thread::park_timeout(POLL_EVERY);
+        std::thread::park_timeout(until_next_look(begun.elapsed()));
     }
+}
+
+fn until_next_look(waited: Duration) -> Duration {
+    (waited / 100).clamp(LOOK_AFTER_MIN, LOOK_AFTER_MAX)
 }
 
 /// Lets time pass, so that an idle process can show how idle it is.
@@ -123,6 +129,13 @@ mod tests {
         let limit = Duration::from_millis(50);
         let error = finish(shell("exec sleep 60"), Stdio::null(), limit).err().unwrap();
         assert_eq!(error.to_string(), "sh did not end within 0 s and was killed");
+    }
+
+    #[test]
+    fn who_waits_long_looks_seldom() {
+        assert_eq!(until_next_look(Duration::ZERO), LOOK_AFTER_MIN);
+        assert_eq!(until_next_look(Duration::from_secs(3)), Duration::from_millis(30));
+        assert_eq!(until_next_look(Duration::from_hours(1)), LOOK_AFTER_MAX);
     }
 
     #[test]
