@@ -296,7 +296,8 @@ impl MemoryEngine {
                 wanted_kind::lift(reader, cue, ask, &mut ranked)?;
                 let was_hinted = |dispute: &Dispute| self.uses.was_hinted(dispute);
                 let corrections = &found.corrections;
-                let beside = corrections::order(reader, corrections, &mut ranked, now, was_hinted)?;
+                let known = (cue, corrections);
+                let beside = corrections::order(reader, known, &mut ranked, now, was_hinted)?;
                 if !corrections.asks_for_history && cue.days.is_none() {
                     since::bring_along(self, reader, &mut ranked, now)?;
                 }

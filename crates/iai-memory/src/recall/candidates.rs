@@ -68,6 +68,8 @@ pub(crate) struct Scale {
     pub(crate) n_memories: usize,
     /// Mean and deviation of the cosines of all memories, where there is a model.
     pub(crate) cosines: Option<(f32, f32)>,
+    /// The cosine of the nearest.
+    pub(crate) nearest: Option<f32>,
 }
 
 /// What the lanes found, and how well it is what was asked for.
@@ -262,6 +264,8 @@ impl Lanes<'_> {
         let scores = evidence.values().map(|evidence| evidence.bm25);
         scale.bm25_best = scores.fold(0.0, f32::max);
         self.add_cosines(&cosines, &mut evidence)?;
+        let known = evidence.values().filter_map(|evidence| evidence.cosine);
+        scale.nearest = known.reduce(f32::max);
         keep_promising(&mut evidence, &scale, self.asked_at);
         Ok((evidence, scale))
     }

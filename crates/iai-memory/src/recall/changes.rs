@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use iai_store::{Memory, MemoryNumber, RemarkKind, Role};
 use jiff::SignedDuration;
 
-use super::cue::words_of_in_order;
+use super::cue::{Cue, words_of_in_order};
+use super::echo::only_asks;
 use super::rank::Ranked;
 use crate::organise::{is_alike, is_stop_word};
 use crate::remarks::{Wording, is_spoken, remarks_of};
@@ -24,19 +25,52 @@ const TEXT_BYTES_MAX: usize = 600;
 const APART_MIN: SignedDuration = SignedDuration::from_hours(1);
 
 /// Returns pairs of hits, what was and what says that it changed.
-pub(super) fn changed(ranked: &[Ranked]) -> Vec<(MemoryNumber, MemoryNumber)> {
+pub(super) fn changed(cue: &Cue, ranked: &[Ranked]) -> Vec<(MemoryNumber, MemoryNumber)> {
     let best = ranked.get(..HITS_LOOKED_AT.min(ranked.len())).unwrap_or_default();
     let mut pairs = Vec::new();
-    for newer in best.iter().filter(|hit| tells_of_a_change(&hit.memory)) {
-        let words = telling_words(&newer.memory.text);
+    for newer in best.iter().filter(|hit| states_something(&hit.memory)) {
+        let matter = Matter::of(&newer.memory.text, cue);
+        let tells_of_a_change = tells_of_a_change(&newer.memory);
         let older = best.iter().filter(|older| {
-            is_before(&older.memory, &newer.memory)
-                && SCORE_SHARE_MIN * older.score <= newer.score
-                && SHARED_WORDS_MIN <= n_shared(&telling_words(&older.memory.text), &words)
+            let is_comparable = is_before(&older.memory, &newer.memory)
+                && SCORE_SHARE_MIN * older.score <= newer.score;
+            is_comparable && {
+                let was = Matter::of(&older.memory.text, cue);
+                tells_of_a_change && SHARED_WORDS_MIN <= n_shared(&was.words, &matter.words)
+                    || matter.has_another_figure_than(&was)
+            }
         });
         pairs.extend(older.map(|older| (older.number, newer.number)));
     }
     pairs
+}
+
+/// What a text is about, and the figures it tells of it.
+struct Matter {
+    words: BTreeSet<String>,
+    /// Those that the cue asks for.
+    asked: BTreeSet<String>,
+    figures: BTreeSet<String>,
+}
+
+impl Matter {
+    fn of(text: &str, cue: &Cue) -> Self {
+        let is_figure = |word: &String| word.chars().any(|letter| letter.is_ascii_digit());
+        let figures = words_of_in_order(text).into_iter().filter(is_figure).collect();
+        let words: BTreeSet<String> =
+            telling_words(text).into_iter().filter(|word| !is_figure(word)).collect();
+        let is_asked = |word: &&String| cue.words.iter().any(|asked| is_alike(asked, word));
+        let asked = words.iter().filter(is_asked).cloned().collect();
+        Self { words, asked, figures }
+    }
+
+    /// Tells whether this one tells a figure where the other, about the same, told another.
+    fn has_another_figure_than(&self, was: &Self) -> bool {
+        !was.figures.is_empty()
+            && self.figures.difference(&was.figures).next().is_some()
+            && (SHARED_WORDS_MIN <= n_shared(&was.words, &self.words)
+                || 0 < n_shared(&was.asked, &self.asked))
+    }
 }
 
 /// Tells whether one was said before the other, elsewhere in the same project.
@@ -44,6 +78,11 @@ pub(super) fn is_before(older: &Memory, newer: &Memory) -> bool {
     older.project == newer.project
         && older.session != newer.session
         && older.turn_at.duration_until(newer.turn_at) > APART_MIN
+}
+
+/// Tells whether the user says how something is, rather than ask.
+fn states_something(memory: &Memory) -> bool {
+    is_the_users_word(memory) && !only_asks(&memory.text)
 }
 
 /// Tells whether the user says that something is another way now, or decides it.
@@ -66,12 +105,14 @@ fn is_the_users_word(memory: &Memory) -> bool {
 
 const CHANGES: &str = "\
      now|from now on|from today on|from today|no longer|any more|anymore|instead of|instead|\
-     rename|renamed|moved to|moved from|was moved|moves to|has to move|switch to|switch from|\
-     switched to|switched from|changed to|replaced by|replaced with|replaces|is back to|\
-     are back to|went back to|postponed|delayed|slips to|slipped to|pushed back|\
-     brought forward|takes over|\
-     took over|got a new|has a new|jetzt|ab jetzt|ab heute|nicht mehr|statt|umbenannt|umgezogen|\
-     verschoben|vertagt|теперь|больше не|вместо|перешли|переименован*|перенесли|отложили|\
+     rename|renamed|moved to|moved from|was moved|moves to|move to|has to move|switch to|\
+     switch from|switched to|switched from|switching to|changed to|changes to|replaced by|\
+     replaced with|replaces|become|becomes|became|migrate to|migrated to|migrating to|is back to|\
+     are back to|went back to|go back to|postponed|delayed|slips to|slipped to|shifts to|\
+     shifted to|shift to|pushed back|brought forward|make it|after all|is gone|are gone|\
+     throw out|threw out|dropped|takes over|took over|got a new|has a new|jetzt|ab jetzt|ab heute|\
+     nicht mehr|statt|stattdessen|doch lieber|künftig|wird zu|wechseln zu|wechseln auf|steigt auf|\
+     sinkt auf|übernimmt|umbenannt|umgezogen|verlegt|verschoben|vertagt|теперь|больше не|вместо|перешли|переименован*|перенесли|отложили|\
      désormais|maintenant|au lieu de|renommé|reporté|ahora|ya no|en lugar de|en vez de|\
      renombrado|aplazado";
 

@@ -208,7 +208,7 @@ pub(crate) struct Beside {
 /// marks what is outdated; and looks up what else to tell.
 pub(crate) fn order(
     reader: &Reader,
-    corrections: &Corrections,
+    (cue, corrections): (&Cue, &Corrections),
     ranked: &mut Vec<Ranked>,
     now: Timestamp,
     was_hinted: impl Fn(&Dispute) -> bool,
@@ -227,7 +227,7 @@ pub(crate) fn order(
     }
     if !corrections.asks_for_history {
         above.extend(disputes.iter().map(|dispute| (dispute.about.earlier, dispute.about.later)));
-        above.extend(changed(ranked));
+        above.extend(changed(cue, ranked));
     }
     raise(ranked, &above);
     for hit in ranked.iter_mut() {

@@ -66,7 +66,13 @@ mod tests {
     fn found(evidence: Vec<Evidence>, cosines: Option<(f32, f32)>) -> Found {
         Found {
             evidence: (0..).map(MemoryNumber::new).zip(evidence).collect(),
-            scale: Scale { bm25_best: 1.0, information: 4.0, n_memories: 1000, cosines },
+            scale: Scale {
+                bm25_best: 1.0,
+                information: 4.0,
+                n_memories: 1000,
+                cosines,
+                nearest: None,
+            },
             is_second_best: false,
             is_wording: false,
             has_model: cosines.is_some(),

@@ -28,8 +28,7 @@ const REQUESTS: &str = "\
 /// Tells whether a text only asks what the cue asks.
 pub(super) fn asks_the_same(cue: &Cue, text: &str) -> bool {
     let is_long = LENGTH_FACTOR * cue.text.len() + LENGTH_BYTES < text.len();
-    let is_about_questions = || cue.words.iter().any(|word| is_one_of(ABOUT_QUESTIONS, word));
-    if is_long || !cue.phrases.is_empty() || !only_asks(text) || is_about_questions() {
+    if is_long || !answers_nothing(cue, text) {
         return false;
     }
     let own: BTreeSet<String> =
@@ -45,8 +44,14 @@ pub(super) fn asks_the_same(cue: &Cue, text: &str) -> bool {
         && !own.iter().any(has_new_digit)
 }
 
+/// Tells whether a text only asks, and the cue is not about what was asked.
+pub(super) fn answers_nothing(cue: &Cue, text: &str) -> bool {
+    let is_about_questions = || cue.words.iter().any(|word| is_one_of(ABOUT_QUESTIONS, word));
+    cue.phrases.is_empty() && only_asks(text) && !is_about_questions()
+}
+
 /// Tells whether all sentences of a text are questions, and none a request.
-fn only_asks(text: &str) -> bool {
+pub(super) fn only_asks(text: &str) -> bool {
     // Most of what is found asks nothing, and need not be cut into sentences to see that.
     if !text.contains(QUESTION_MARKS) {
         return false;

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::candidates::{Evidence, Found, Scale};
 use super::cue::{Cue, CueMode};
-use super::echo::asks_the_same;
+use super::echo::{answers_nothing, asks_the_same};
 use crate::error::Result;
 
 /// What a memory gains for each deviation that its cosine is above the mean of all.
@@ -60,8 +60,10 @@ const LATER_COST: f64 = 0.3;
 /// A summary repeats what was said, and has more of the cue's words than any of those who said it:
 /// it is told after all of them. No memory can gain as much as this.
 const SUMMARY_COST: f64 = 4.0;
-/// How often the best are looked at for questions that only ask what the cue asks, each time after
-/// the last ones found made way for others.
+/// What a memory costs that only asks something: what was answered is meant.
+const QUESTION_COST: f64 = 0.2;
+/// How often the best are looked at for questions, each time after the last ones found made way for
+/// others.
 const ECHO_ROUNDS: usize = 3;
 /// Clocks differ by so much without anybody being to blame.
 const CLOCK_SKEW_DAYS: f64 = 10.0 / 1440.0;
@@ -95,9 +97,9 @@ pub(crate) fn rank(
     let mut memories = BTreeMap::new();
     for _ in 0..ECHO_ROUNDS {
         let read = read_best(reader, &order, n_max, &memories)?;
-        let n_echoes = discount_echoes(cue, &read, &mut order);
+        let n_questions = discount_questions(cue, &read, &mut order);
         memories.extend(read);
-        if n_echoes == 0 {
+        if n_questions == 0 {
             break;
         }
         order = spread_over_sessions(order);
@@ -125,19 +127,22 @@ fn read_best(
     Ok(reader.numbered(&unread)?)
 }
 
-/// Takes from questions that only ask what the cue asks what they gained by that; returns how many
-/// there were.
-fn discount_echoes(cue: &Cue, read: &[(MemoryNumber, Memory)], scored: &mut [Scored]) -> usize {
-    let mut n_echoes = 0;
-    for (number, _) in read.iter().filter(|(_, memory)| asks_the_same(cue, &memory.text)) {
+/// Takes from questions what they gained by asking what the cue asks, and from others a little;
+/// returns how many there were.
+fn discount_questions(cue: &Cue, read: &[(MemoryNumber, Memory)], scored: &mut [Scored]) -> usize {
+    let mut n_questions = 0;
+    for (number, memory) in read.iter().filter(|(_, one)| answers_nothing(cue, &one.text)) {
         if let Some(own) = scored.iter_mut().find(|own| own.number == *number) {
-            let cost = own.of_cue.max(0.0);
+            let (cost, what) = match asks_the_same(cue, &memory.text) {
+                true => (own.of_cue.max(0.0), "asks the same"),
+                false => (QUESTION_COST, "asks"),
+            };
             own.score -= cost;
-            own.reason.push_str(&format!(" − asks the same {cost:.3}"));
-            n_echoes += 1;
+            own.reason.push_str(&format!(" − {what} {cost:.3}"));
+            n_questions += 1;
         }
     }
-    n_echoes
+    n_questions
 }
 
 /// What speaks for a memory by itself: its meaning and its words.
@@ -225,11 +230,13 @@ fn score(
     let mut score = words + scene;
     let mut of_cue = words + scene;
     let mut reason = format!("words {words:.3} (bm25 {:.2}) + scene {scene:.3}", evidence.bm25);
-    if let (Some(cosine), Some(deviations)) = (evidence.cosine, deviations(evidence, scale)) {
+    if let Some(deviations) = deviations(evidence, scale) {
         let meaning = MEANING_WEIGHT * deviations;
         score += meaning;
         of_cue += meaning;
-        reason = format!("meaning {meaning:.3} (cosine {cosine:.2}) + {reason}");
+        let known = evidence.cosine.map(|cosine| format!("cosine {cosine:.2}"));
+        let known = known.unwrap_or_else(|| "by its words, not embedded yet".to_owned());
+        reason = format!("meaning {meaning:.3} ({known}) + {reason}");
     }
     if evidence.has_phrase {
         let phrase = PHRASE_WEIGHT * cue.quoted_share;
@@ -295,11 +302,19 @@ fn add_support(scored: &mut [Scored]) {
     }
 }
 
-/// How many deviations a memory's cosine is above the mean of all.
+/// How many deviations a memory's cosine is above the mean of all. What has no vector yet is taken
+/// to be as near as its words say, compared with the nearest: what was said a moment ago must not
+/// stand below what is only vaguely about it.
 fn deviations(evidence: &Evidence, scale: &Scale) -> Option<f64> {
     let (mean, deviation) = scale.cosines?;
-    let deviations = (evidence.cosine? - mean) / deviation.max(DEVIATION_MIN);
-    Some(f64::from(deviations.clamp(DEVIATIONS.0, DEVIATIONS.1)))
+    let above = |cosine: f32| {
+        let deviations = (cosine - mean) / deviation.max(DEVIATION_MIN);
+        f64::from(deviations.clamp(DEVIATIONS.0, DEVIATIONS.1))
+    };
+    match evidence.cosine {
+        Some(cosine) => Some(above(cosine)),
+        None => Some(measured(evidence.bm25, scale) * above(scale.nearest?).max(0.0)),
+    }
 }
 
 fn measured(bm25: f32, scale: &Scale) -> f64 {
@@ -362,7 +377,13 @@ mod tests {
         let numbers = (0..).map(MemoryNumber::new);
         Found {
             evidence: numbers.zip(evidence).collect(),
-            scale: Scale { bm25_best: 1.0, information: 4.0, n_memories: 1000, cosines },
+            scale: Scale {
+                bm25_best: 1.0,
+                information: 4.0,
+                n_memories: 1000,
+                cosines,
+                nearest: None,
+            },
             is_second_best: false,
             is_wording: false,
             has_model: cosines.is_some(),

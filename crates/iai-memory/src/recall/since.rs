@@ -1,6 +1,7 @@
 //! What was said since about the things that the best hits name, though the cue has none of its
 //! words: who asks how a service is called finds the old name, and from there "we rename it to …".
-//! Such a turn stands right below the hit that it is about.
+//! Such a turn stands right below the hit that it is about, or above it where it names what of the
+//! hit is replaced.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -28,12 +29,13 @@ const RARE_MAX: u64 = 24;
 /// The rarest words of a hit that are searched for, and among how many memories.
 const WORDS_ASKED_MAX: usize = 5;
 const CANDIDATES_MAX: usize = 16;
-/// What stands below another stands this much below it.
+/// What stands beside another stands this much above or below it.
 const MARGIN: f64 = 0.0001;
 /// Words of changing, searched for beside the names: a name that hundreds mention is found so.
-const CHANGING: &[&str] = &["rename", "renamed", "switch", "replaced", "instead", "umbenannt"];
+const CHANGING: &[&str] =
+    &["rename", "renamed", "becomes", "switch", "replaced", "instead", "umbenannt"];
 
-/// Puts what says that something changed right below the hit whose matter it is.
+/// Puts what says that something changed beside the hit whose matter it is.
 pub(super) fn bring_along(
     engine: &MemoryEngine,
     reader: &Reader,
@@ -41,14 +43,18 @@ pub(super) fn bring_along(
     now: Timestamp,
 ) -> Result<()> {
     let mut brought: Vec<Ranked> = Vec::new();
-    for hit in ranked.iter().take(HITS_LOOKED_AT) {
-        for (number, memory) in said_since(engine, reader, (hit.number, &hit.memory), now)? {
-            let told = ranked.iter().take(IS_TOLD_ANYWAY).chain(&brought);
-            if BROUGHT_MAX <= brought.len() || told.into_iter().any(|one| one.number == number) {
+    for (place, hit) in ranked.iter().take(HITS_LOOKED_AT).enumerate() {
+        for since in tied_since(engine, reader, (hit.number, &hit.memory), now)? {
+            let n_told = if since.replaces { place } else { IS_TOLD_ANYWAY };
+            let told = ranked.iter().take(n_told).chain(&brought);
+            if BROUGHT_MAX <= brought.len()
+                || told.into_iter().any(|one| one.number == since.number)
+            {
                 continue;
             }
-            let score = hit.score - MARGIN;
+            let score = if since.replaces { hit.score + MARGIN } else { hit.score - MARGIN };
             let reason = format!("says what changed since {}", hit.memory.id);
+            let Since { number, memory, .. } = since;
             brought.push(Ranked { number, memory, score, reason });
         }
     }
@@ -61,14 +67,32 @@ pub(super) fn bring_along(
     Ok(())
 }
 
+/// What was said later about something that a memory names.
+struct Since {
+    /// It says that another thing is in its place.
+    replaces: bool,
+    number: MemoryNumber,
+    memory: Memory,
+}
+
 /// Returns what the user said later in the same project about something that a memory names being
 /// another way now: what names the replaced thing first, then the latest.
 pub(crate) fn said_since(
     engine: &MemoryEngine,
     reader: &Reader,
-    (number, memory): (MemoryNumber, &Memory),
+    about: (MemoryNumber, &Memory),
     now: Timestamp,
 ) -> Result<Vec<(MemoryNumber, Memory)>> {
+    let since = tied_since(engine, reader, about, now)?;
+    Ok(since.into_iter().map(|since| (since.number, since.memory)).collect())
+}
+
+fn tied_since(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    (number, memory): (MemoryNumber, &Memory),
+    now: Timestamp,
+) -> Result<Vec<Since>> {
     let is_followed = memory.project.is_some()
         && memory.role != Role::System
         && memory.valid_to.is_none()
@@ -100,15 +124,16 @@ pub(crate) fn said_since(
     let others: Vec<MemoryNumber> = found.into_iter().filter(|other| *other != number).collect();
     let mut since = reader.numbered(&others)?;
     since.retain(|(_, other)| is_before(memory, other) && says_otherwise(other));
-    let mut tied: Vec<(bool, MemoryNumber, Memory)> = since
+    let mut tied: Vec<Since> = since
         .into_iter()
-        .filter_map(|(number, other)| {
-            let replaces = replaces_one_of(&other.text, &names);
-            (replaces || is_tied(&other.text, &names)).then_some((replaces, number, other))
+        .filter_map(|(number, memory)| {
+            let replaces = replaces_one_of(&memory.text, &names);
+            let is_tied = replaces || is_tied(&memory.text, &names);
+            is_tied.then_some(Since { replaces, number, memory })
         })
         .collect();
-    tied.sort_by_key(|one| Reverse((one.0, one.2.turn_at, one.1)));
-    Ok(tied.into_iter().map(|(_, number, other)| (number, other)).collect())
+    tied.sort_by_key(|one| Reverse((one.replaces, one.memory.turn_at, one.number)));
+    Ok(tied)
 }
 
 fn is_tied(text: &str, names: &[(u64, String)]) -> bool {
@@ -131,8 +156,8 @@ fn replaces_one_of(text: &str, names: &[(u64, String)]) -> bool {
 /// How it is said that another thing takes the place of X.
 const REPLACING: &str = "\
      rename X to|rename the X|renamed X to|renamed the X|X is renamed|X was renamed|from X to|\
-     X is now|X is called|instead of X|replaced X|replaces X|drop X for|X gone|\
-     X heißt jetzt|X in … umbenannt|von X auf|von X zu|statt X|переименовали X|вместо X|с X на|\
+     rename X|X becomes|X became|X is now|X is called|instead of X|replaced X|replaces X|\
+     drop X for|X gone|X heißt jetzt|X wird zu|X in … umbenannt|von X auf|von X zu|statt X|переименовали X|вместо X|с X на|\
      au lieu de X|de X à|en lugar de X|de X a";
 
 #[cfg(test)]

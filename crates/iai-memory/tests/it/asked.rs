@@ -99,8 +99,8 @@ fn what_was_renamed_or_replaced_since_stands_beside_the_old_name() {
         let answer = home.recall_from(cue, 100_000, Some("/p"));
         let found = texts(&answer);
         let place = |part: &str| found.iter().position(|text| text.contains(part));
-        assert_eq!((place(old), place(new)), (Some(0), Some(1)), "{cue}: {found:?}");
-        assert!(answer.hits[1].reason.starts_with("says what changed"), "{answer:?}");
+        assert_eq!((place(old), place(new)), (Some(1), Some(0)), "{cue}: {found:?}");
+        assert!(answer.hits[0].reason.starts_with("says what changed"), "{answer:?}");
     }
     let was =
         home.recall_from("how was the intake service called previously?", 100_000, Some("/p"));
@@ -115,6 +115,28 @@ fn a_delay_stands_above_the_day_that_was_planned() {
     ]);
     let answer = home.recall_from("when does the ferry app come out?", 100_000, Some("/p"));
     assert!(texts(&answer)[0].contains("14 July"), "{:?}", texts(&answer));
+}
+
+/// Nobody says that anything changed; another figure stands where one was.
+#[test]
+fn a_later_figure_stands_above_the_one_before_it_and_another_matter_does_not() {
+    let home = lived(&[
+        ("/p", 60, &["The threshold for alerts is 2 percent of errors.", "Ok."]),
+        ("/p", 40, &["The page size of the printer is 5 inches.", "Ok."]),
+        (
+            "/p",
+            30,
+            &["Nights are loud: the threshold of alerts is to be 5 percent of errors.", "Ok."],
+        ),
+        ("/p", 20, &["Are 9 percent of errors too much for an alert?", "No."]),
+        ("/q", 10, &["Alerts page above 7 percent of errors.", "Ok."]),
+    ]);
+    let answer = home.recall_from("threshold of errors for alerts", 100_000, Some("/p"));
+    let found = texts(&answer);
+    let place = |part: &str| found.iter().position(|text| text.contains(part)).unwrap();
+    assert_eq!((place("to be 5"), place("2 percent of errors")), (0, 1), "{found:?}");
+    assert!(place("2 percent of errors") < place("7 percent"), "{found:?}");
+    assert!(place("2 percent of errors") < place("9 percent"), "{found:?}");
 }
 
 #[test]

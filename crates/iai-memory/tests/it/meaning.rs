@@ -46,6 +46,26 @@ fn a_model_is_given_what_was_there_before_it() {
     assert_eq!(status(&home).pending, 0);
 }
 
+/// What was said a moment ago has no vector yet, and is found by its words no worse for it.
+#[test]
+fn what_is_not_embedded_yet_does_not_stand_below_what_is_vaguely_near() {
+    let home = Home::with_turns(&[
+        "the compost heap is next to the old shed",
+        "tomatoes need four litres of water",
+        "the shed was painted green",
+        "lunch was late",
+    ]);
+    attach(&home, "one");
+    embed_all(&home);
+    let taught = "the compost is turned every three weeks";
+    home.engine.store_batch(&batch("g", vec![turn(9, taught, days_ago(0))]), now()).unwrap();
+    let answer = home.recall("how often is the compost turned");
+    assert_eq!(texts(&answer)[0], taught);
+    assert!(answer.hits[0].reason.contains("not embedded yet"), "{}", answer.hits[0].reason);
+    embed_all(&home);
+    assert_eq!(texts(&home.recall("how often is the compost turned"))[0], taught);
+}
+
 #[test]
 fn the_old_model_answers_until_the_new_one_knows_everything() {
     let turns: Vec<String> = (0..100).map(|n| format!("turn {n} about topic{n}")).collect();

@@ -109,6 +109,26 @@ fn the_answer_comes_before_the_same_question_asked_before() {
     assert!(texts(&asked)[1].ends_with('?'), "{:?}", texts(&asked));
 }
 
+/// A question that has more of the cue's words is still only a question.
+#[test]
+fn an_answer_comes_before_another_question_about_the_same() {
+    let said = |session: &str, index: u64, text: &str| NewMemory {
+        session: session.to_owned(),
+        ..turn(index, text, days_ago(3))
+    };
+    let answer = "Reminders go out by mail, one day ahead.";
+    let turns = vec![
+        said("a", 0, "Do reminders go out by push as well, one day ahead?"),
+        said("b", 0, answer),
+        said("c", 0, "the canteen has soup on Mondays"),
+    ];
+    let home = Home::new();
+    home.engine.store_batch(&batch("f", turns), now()).unwrap();
+    let found = home.recall("how do reminders go out, a day ahead or by push");
+    assert_eq!(texts(&found)[0], answer);
+    assert!(found.hits[1].reason.contains(" − asks "), "{}", found.hits[1].reason);
+}
+
 /// Words that a young store does not know yet say nothing against what it knows.
 #[test]
 fn a_right_hit_of_a_young_store_is_not_doubted_and_a_stranger_is() {
