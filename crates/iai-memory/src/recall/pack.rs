@@ -26,6 +26,10 @@ const TRACE_MAX: usize = 10;
 /// The digits of `budget_used` itself, which is not known while the answer is measured.
 const DIGITS_MAX: usize = 6;
 
+/// A room as large as this has some for what stands beside the hits: one in so many characters.
+const AMPLE_CHARS: usize = 4000;
+const BESIDE_SHARE: usize = 8;
+
 /// Hits that get suggestions where no scene is wanted.
 pub(crate) const SUGGESTED_HITS: usize = 5;
 
@@ -67,6 +71,15 @@ impl Room {
         self.n_chars < WRAPPING_CHARS + DIGITS_MAX + n_chars
     }
 
+    /// What of an ample room hits leave to what stands beside them: the turns around the best tell
+    /// more than one hit more at the end.
+    fn beside(&self) -> usize {
+        match self.is_shared || self.n_chars < AMPLE_CHARS {
+            true => 0,
+            false => self.n_chars / BESIDE_SHARE,
+        }
+    }
+
     /// The most hits there can be room for; reading more would be for nothing.
     pub(crate) fn n_hits_max(&self) -> usize {
         if self.is_shared {
@@ -85,8 +98,9 @@ impl Room {
     }
 }
 
-/// Takes hits in order while they fit. One that does not fit is passed over, but the first is cut
-/// to size, and so is everyone when a number of hits was asked for.
+/// Takes hits in order while they fit, and keeps room for what each of them replaced. One that does
+/// not fit is passed over, but the first is cut to size, and so is everyone when a number of hits
+/// was asked for.
 pub(crate) fn pack(
     cue: &Cue,
     ranked: Vec<Ranked>,
@@ -97,13 +111,15 @@ pub(crate) fn pack(
     // Where there is hardly room for a hit, there is none for what could be said about it.
     let hints = if n_chars(&hints) * 6 <= room.n_chars { hints } else { Vec::new() };
     let mut answer = empty(cue, hints);
-    let mut left = room.n_chars.saturating_sub(WRAPPING_CHARS + n_chars(&answer));
+    let mut left = room.n_chars.saturating_sub(WRAPPING_CHARS + n_chars(&answer) + room.beside());
     let n_hits_max = room.n_hits_max.min(ranked.len());
+    let mut kept = Kept::default();
     let mut n_passed_over = 0;
     for ranked in ranked {
         if answer.hits.len() == n_hits_max {
             break;
         }
+        left += kept.give_back(ranked.memory.id);
         let n_taken = answer.hits.len() + n_passed_over;
         let (share, may_be_cut) =
             room.share(left, n_hits_max.saturating_sub(n_taken), answer.hits.is_empty());
@@ -128,6 +144,7 @@ pub(crate) fn pack(
             Some((hit, n_chars)) => {
                 left -= n_chars;
                 answer.hits.push(hit);
+                left -= kept.keep_for_last(&answer, &anti_hits, cue, left);
             }
             // What is worse must not stand where what is better had no room.
             None if room.is_shared => {
@@ -137,6 +154,7 @@ pub(crate) fn pack(
             None => n_passed_over += 1,
         }
     }
+    answer.anti_hits.extend(kept.0.into_iter().map(|(hit, _)| hit));
     add_anti_hits(&mut answer, anti_hits, &mut left);
     keep_hints_about_hits(&mut answer);
     answer.activation_trace =
@@ -150,6 +168,48 @@ pub(crate) fn pack(
         });
     }
     finish(answer)
+}
+
+/// What replaced another leaves at least as much room again to other hits.
+const OTHERS_SHARE: usize = 2;
+
+/// Room kept for what the hits replaced or what disputes them, until it is a hit itself.
+#[derive(Default)]
+struct Kept(Vec<(Hit, usize)>);
+
+impl Kept {
+    /// Keeps room for what the last hit replaced, in short where that is long; returns how much.
+    fn keep_for_last(
+        &mut self,
+        answer: &RecallAnswer,
+        anti_hits: &[Hit],
+        cue: &Cue,
+        left: usize,
+    ) -> usize {
+        let Some(taken) = answer.hits.last().map(|hit| hit.record_id) else { return 0 };
+        let mut n_kept = 0;
+        for hit in anti_hits.iter().filter(|hit| hit.partner_id == Some(taken)) {
+            let mut told = answer.hits.iter().chain(self.0.iter().map(|(hit, _)| hit));
+            if told.any(|told| told.record_id == hit.record_id) || self.0.len() == ANTI_HITS_MAX {
+                continue;
+            }
+            let share = (left - n_kept) / OTHERS_SHARE;
+            let n_chars = cost(hit);
+            let fitted = match n_chars <= share {
+                true => Some((hit.clone(), n_chars)),
+                false => cut_to_fit(hit.clone(), cue, share),
+            };
+            n_kept += fitted.as_ref().map_or(0, |(_, n_chars)| *n_chars);
+            self.0.extend(fitted);
+        }
+        n_kept
+    }
+
+    /// Gives back the room kept for what is about to be a hit; returns how much.
+    fn give_back(&mut self, id: MemoryId) -> usize {
+        let place = self.0.iter().position(|(hit, _)| hit.record_id == id);
+        place.map_or(0, |place| self.0.remove(place).1)
+    }
 }
 
 /// What a relation and its partner's id take.

@@ -130,8 +130,8 @@ const OPEN_WORDS: &str = "\
      faire|où|en|étions|nous|queda|pendiente|qué|falta|dónde|dejamos|what's";
 
 const ASKS_WHAT_WAS_DECIDED: &str = "\
-     did we decide|did i decide|have we decided|was decided|we decided|our decision|\
-     the decision|decisions|did we agree|have we agreed|was agreed|we agreed|did we settle|\
+     did we decide|did i decide|have we decided|was decided|we decided|decision|decisions|\
+     entscheidung|entscheidungen|beschluss|решение|décision|decisión|did we agree|have we agreed|was agreed|we agreed|did we settle|\
      haben wir entschieden|haben wir … entschieden|haben wir … beschlossen|wurde … beschlossen|\
      мы решили|решили ли|avons nous décidé|a t on décidé|decidimos|hemos decidido";
 
@@ -162,6 +162,8 @@ mod tests {
         check("what did we leave open about audits?", Some(Kind::Open { is_all: false }));
         check("what is still open about the audit?", Some(Kind::Open { is_all: false }));
         check("what did we decide about retries?", Some(Kind::Decision));
+        check("login decision", Some(Kind::Decision));
+        check("Entscheidung zum Hosting", Some(Kind::Decision));
         check("which package manager do I want?", Some(Kind::Wish));
         check("how should commit messages be written?", Some(Kind::Wish));
     }

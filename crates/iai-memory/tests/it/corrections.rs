@@ -49,6 +49,27 @@ fn a_correction_may_be_in_another_language() {
     assert_eq!(home.recall("перенесли релиз").hits[0].session_id, "later session");
 }
 
+/// Hits fill the room, and yet it is told what the first of them replaced.
+#[test]
+fn what_was_replaced_is_told_in_a_small_room_too() {
+    let old = "on Fridays the harbour office closes at noon";
+    let mut turns = vec![old.to_owned()];
+    let other =
+        |n: usize| format!("the harbour office of pier {n} closes late, by {n} pm on Monday");
+    turns.extend((0..40).map(other));
+    let home = Home::with_turns(&turns.iter().map(String::as_str).collect::<Vec<_>>());
+    let new = contradict(&home, old, "the harbour office closes at three");
+    let is_told = |answer: &RecallAnswer| {
+        let told = answer.hits.iter().chain(&answer.anti_hits);
+        told.filter(|hit| hit.partner_id == Some(new)).count() == 1
+    };
+    for budget in [600, 1500, 3000] {
+        let answer = home.recall_within("when does the harbour office close", budget);
+        assert_eq!(answer.hits[0].record_id, new, "{budget}: {:?}", texts(&answer));
+        assert!(is_told(&answer), "{budget}: {answer:?}");
+    }
+}
+
 #[test]
 fn whichever_of_a_chain_is_found_brings_the_current_one() {
     let home = Home::with_turns(&["the mascot is a falcon", "lunch is served at noon"]);
