@@ -64,12 +64,14 @@ impl Matter {
         Self { words, asked, figures }
     }
 
-    /// Tells whether this one tells a figure where the other, about the same, told another.
+    /// Tells whether this one tells a figure where the other, about the same, told another. It is
+    /// about the same when it names all that the cue asks for and the other names: the port of one
+    /// service says nothing about that of another.
     fn has_another_figure_than(&self, was: &Self) -> bool {
         !was.figures.is_empty()
             && self.figures.difference(&was.figures).next().is_some()
-            && (SHARED_WORDS_MIN <= n_shared(&was.words, &self.words)
-                || 0 < n_shared(&was.asked, &self.asked))
+            && !was.asked.is_empty()
+            && n_shared(&was.asked, &self.asked) == was.asked.len()
     }
 }
 

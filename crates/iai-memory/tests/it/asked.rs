@@ -129,6 +129,7 @@ fn a_later_figure_stands_above_the_one_before_it_and_another_matter_does_not() {
             &["Nights are loud: the threshold of alerts is to be 5 percent of errors.", "Ok."],
         ),
         ("/p", 20, &["Are 9 percent of errors too much for an alert?", "No."]),
+        ("/p", 15, &["The threshold for paper is 4 percent of waste.", "Ok."]),
         ("/q", 10, &["Alerts page above 7 percent of errors.", "Ok."]),
     ]);
     let answer = home.recall_from("threshold of errors for alerts", 100_000, Some("/p"));
@@ -137,6 +138,7 @@ fn a_later_figure_stands_above_the_one_before_it_and_another_matter_does_not() {
     assert_eq!((place("to be 5"), place("2 percent of errors")), (0, 1), "{found:?}");
     assert!(place("2 percent of errors") < place("7 percent"), "{found:?}");
     assert!(place("2 percent of errors") < place("9 percent"), "{found:?}");
+    assert!(place("2 percent of errors") < place("paper is 4"), "{found:?}");
 }
 
 #[test]
