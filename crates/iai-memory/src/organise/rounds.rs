@@ -168,7 +168,10 @@ impl MemoryEngine {
                     if !is_in_haste && bell.wait_for_quiet(QUIET, QUIET_WAITS_MAX) == Call::Leave {
                         return Ok(());
                     }
-                    self.round(Occasion::Soon, pace.clock)?;
+                    // A round on demand does this too, and tells of it.
+                    if self.organise.demanded().is_none() {
+                        self.round(Occasion::Soon, pace.clock)?;
+                    }
                 }
                 None => {}
             }
@@ -281,7 +284,7 @@ impl MemoryEngine {
         if occasion != Occasion::Soon {
             room.state().is_wanted = false;
         }
-        room.begin_round();
+        room.begin_round(served);
         // Summaries came in meanwhile: what looks at all that comes in looks at them now, so that
         // the next round finds nothing new.
         let run = self.run_steps(STEPS, occasion, clock).and_then(|is_whole| {

@@ -64,7 +64,7 @@ fn engine(folder: &std::path::Path) -> MemoryEngine {
 
 fn run(engine: &MemoryEngine, steps: &[&dyn Step], occasion: Occasion, hour: i64) -> bool {
     let at = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(hour);
-    engine.organise.begin_round();
+    engine.organise.begin_round(None);
     engine.run_steps(steps, occasion, &|| at).unwrap()
 }
 
