@@ -182,15 +182,18 @@ impl OrganiseRoom {
     }
 
     /// Asks for a round now, and returns the number of that wish. While one is open, another is the
-    /// same: whoever asks again and again how far it is must not begin it anew.
+    /// same: whoever asks again and again how far it is must not begin it anew, nor be taken for a
+    /// turn that came in.
     pub(super) fn demand(&self) -> u64 {
         let mut state = self.state();
-        if state.n_demanded == state.n_served {
-            state.n_demanded += 1;
-        }
+        let is_new = state.n_demanded == state.n_served;
+        state.n_demanded += u64::from(is_new);
         let number = state.n_demanded;
         drop(state);
-        self.bell.ring();
+        if is_new {
+            self.bell.hurry();
+            self.bell.ring();
+        }
         number
     }
 
@@ -282,6 +285,7 @@ pub(super) enum Served {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bell::Call;
 
     fn effects(n: u64) -> Effects {
         Effects::from([("n", n)])
@@ -292,6 +296,27 @@ mod tests {
         let (done, served) = room.wait_served(wish, Duration::ZERO);
         assert_eq!(done.effects.get("count"), told.map(effects).as_ref());
         assert_eq!(served, expect);
+    }
+
+    #[test]
+    fn who_wants_a_round_does_not_wait_for_quiet() {
+        let room = OrganiseRoom::default();
+        std::thread::scope(|scope| {
+            // Were it not for the haste, this would take a day.
+            let heard = scope.spawn(|| room.bell.wait_for_quiet(Duration::from_secs(86_400), 1));
+            room.demand();
+            assert_eq!(heard.join().unwrap(), Call::Work);
+        });
+    }
+
+    #[test]
+    fn who_asks_how_far_it_is_does_not_ring_again() {
+        let room = OrganiseRoom::default();
+        let wish = room.demand();
+        assert!(room.bell.hear_ring());
+        assert_eq!((room.demand(), room.bell.hear_ring()), (wish, false));
+        room.end_round(Some(wish));
+        assert_eq!((room.demand(), room.bell.hear_ring()), (wish + 1, true));
     }
 
     #[test]

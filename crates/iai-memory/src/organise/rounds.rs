@@ -161,11 +161,13 @@ impl MemoryEngine {
         let bell = &self.organise.bell;
         self.begin_once((pace.clock)())?;
         loop {
-            match bell.wait_for(self.idle_wait(pace)) {
+            // A round under way may have heard the ring of who wants one now.
+            let is_in_haste = self.organise.demanded().is_some();
+            let wait = if is_in_haste { Some(Duration::ZERO) } else { self.idle_wait(pace) };
+            match bell.wait_for(wait) {
                 Some(Call::Leave) => return Ok(()),
                 Some(Call::Work) => {
-                    let is_in_haste = self.organise.demanded().is_some();
-                    if !is_in_haste && bell.wait_for_quiet(QUIET, QUIET_WAITS_MAX) == Call::Leave {
+                    if bell.wait_for_quiet(QUIET, self.quiet_waits_max()) == Call::Leave {
                         return Ok(());
                     }
                     // A round on demand does this too, and tells of it.
@@ -182,6 +184,11 @@ impl MemoryEngine {
                 (pace.after_idle_round)();
             }
         }
+    }
+
+    /// Whoever wants a round now waits for no quiet.
+    fn quiet_waits_max(&self) -> u32 {
+        if self.organise.demanded().is_some() { 0 } else { QUIET_WAITS_MAX }
     }
 
     /// Looks at what was left the last time, once: whoever calls again after an error waits for
