@@ -144,6 +144,24 @@ fn a_time_nobody_understands_is_refused_with_examples() {
     assert!(error.contains("soonish") && error.contains("last week"), "{error}");
 }
 
+#[test]
+fn a_cue_that_asks_only_for_a_time_is_answered_by_what_was_said_then() {
+    let home = lived();
+    let sessions = |cue: &str| {
+        let answer = home.recall(cue);
+        let mut sessions: Vec<String> = answer.hits.into_iter().map(|hit| hit.session_id).collect();
+        sessions.sort();
+        sessions.dedup();
+        sessions
+    };
+    assert_eq!(sessions("what happened on 6 October?"), ["a"]);
+    assert_eq!(sessions("what did we do the day before yesterday"), ["c"]);
+    assert_eq!(sessions("was haben wir Anfang Oktober gemacht"), ["a"]);
+    assert!(sessions("what happened last spring").is_empty());
+    // A cue that is about something else too is answered by all that is about it.
+    assert_eq!(sessions("what did we do with Kafka on 6 October?"), ["a", "b"]);
+}
+
 fn temporal(home: &Home, cue: Option<&str>, phrase: Option<&str>) -> Vec<String> {
     let ask = TemporalAsk {
         cue: cue.map(str::to_owned),
