@@ -398,7 +398,7 @@ impl Worded {
 }
 
 /// Tells what this program wrote from what was taught: only the latter has a place in a text.
-fn is_summary(entry: &CatalogueEntry) -> bool {
+pub(super) fn is_summary(entry: &CatalogueEntry) -> bool {
     (entry.role, entry.tier) == (Role::System, Tier::Semantic) && entry.turn_index.is_none()
 }
 
