@@ -5,6 +5,7 @@ mod disputes;
 #[cfg(test)]
 mod fuzz;
 mod kinds;
+mod negations;
 mod sentences;
 mod together;
 mod tokens;
