@@ -43,9 +43,10 @@ impl Bell {
         self.changed.notify_all();
     }
 
-    /// Hears a ring without waiting for one; false when there is none.
+    /// Hears a ring, and the haste with it, without waiting for one; false when there is none.
     pub(crate) fn hear_ring(&self) -> bool {
         let mut state = self.state();
+        state.is_urgent = false;
         let has_rung = state.n_rings != state.n_heard;
         state.n_heard = state.n_rings;
         has_rung
@@ -154,6 +155,9 @@ mod tests {
         let day = Duration::from_secs(86_400);
         assert_eq!(bell.wait_for_quiet(day, 1), Call::Work);
         assert!(!bell.state().is_urgent);
+        bell.hurry();
+        bell.ring();
+        assert!(bell.hear_ring() && !bell.state().is_urgent);
     }
 
     #[test]

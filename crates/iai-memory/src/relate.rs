@@ -5,6 +5,7 @@ mod disputes;
 #[cfg(test)]
 mod fuzz;
 mod kinds;
+mod negations;
 mod sentences;
 mod together;
 mod tokens;
@@ -13,8 +14,8 @@ mod wording;
 use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::{
-    Inserted, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, Role, Settlement, Severity,
-    Writing,
+    Inserted, Link, LinkKind, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, Role,
+    Settlement, Severity, Strengthened, Writing,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -58,7 +59,8 @@ pub struct ContradictAnswer {
 }
 
 impl MemoryEngine {
-    /// Strengthens the links between all pairs of `ids`, once per pair and session.
+    /// Strengthens the links between all pairs of `ids`, once per pair and session. A link that
+    /// only grew by itself in that session becomes as strong as one that was asked for.
     pub fn reinforce(
         &self,
         ids: &[String],
@@ -88,8 +90,7 @@ impl MemoryEngine {
             self.note_reinforced(known.iter().copied());
             for (place, first) in known.iter().enumerate() {
                 for second in known.iter().skip(place + 1) {
-                    let step =
-                        writing.strengthen((*first, *second), session, REINFORCE_STEP, now)?;
+                    let step = reinforce_pair(writing, (*first, *second), session, now)?;
                     answer.edges_boosted += u64::from(step.changed);
                     answer.new_weights.insert(format!("{first}|{second}"), step.weight);
                 }
@@ -246,4 +247,29 @@ fn contradiction_event(
         session: Some(session.to_owned()),
         sources: vec![original, correction],
     }
+}
+
+/// Strengthens one pair. Use alone moves a link less than this does, so that a weaker one was never
+/// reinforced, whatever the session did to it.
+fn reinforce_pair(
+    writing: &Writing<'_>,
+    (one, other): (MemoryId, MemoryId),
+    session: &str,
+    now: Timestamp,
+) -> Result<Strengthened> {
+    let step = writing.strengthen((one, other), session, REINFORCE_STEP, now)?;
+    if step.changed {
+        return Ok(step);
+    }
+    let Some(number) = writing.read().number_of(one)? else { return Ok(step) };
+    let links = writing.read().links_of(&[number])?;
+    let is_pair = |link: &&Link| {
+        link.kind == LinkKind::Hebbian
+            && [link.src, link.dst].iter().all(|id| [one, other].contains(id))
+    };
+    let Some(weak) = links.iter().find(is_pair).filter(|link| link.weight < REINFORCE_STEP) else {
+        return Ok(step);
+    };
+    writing.link(&Link { weight: REINFORCE_STEP, touched_at: now, ..*weak })?;
+    Ok(Strengthened { weight: REINFORCE_STEP, changed: true })
 }

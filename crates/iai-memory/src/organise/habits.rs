@@ -30,6 +30,10 @@ const ROWS_PER_READ: usize = 4096;
 /// Patterns written in one transaction.
 const PATTERNS_PER_WRITE: usize = 200;
 
+/// How patterns are found. By another rule everything is counted again, and what it does not find
+/// goes.
+const RULE: u64 = 2;
+
 const NAME: &str = "patterns";
 
 pub(super) struct Habits;
@@ -61,7 +65,7 @@ impl Step for Habits {
         let (n_seen, taken, before) = engine.read(|reader| {
             Ok((reader.n_facts_seen()?, reader.step(facts::NAME)?, reader.step(NAME)?))
         })?;
-        let state = json!({"n": n_seen, "up_to": taken.up_to.get()});
+        let state = json!({"n": n_seen, "up_to": taken.up_to.get(), "rule": RULE});
         if before.state == state || (n_seen == 0 && before.state.get("n").is_none()) {
             return Ok(Advance::Nothing);
         }
@@ -170,7 +174,8 @@ fn preferences(project: &str, known: &[Fact<'_>]) -> Vec<NewPattern> {
     stated().filter_map(pattern).collect()
 }
 
-/// Commands and names that come together more often than by chance.
+/// Commands and names that come together more often than by chance; of the two ways to say so, the
+/// one that holds more often.
 fn associations(
     project: &str,
     known: &[Fact<'_>],
@@ -183,24 +188,38 @@ fn associations(
         .take(FACTS_PAIRED_MAX)
         .collect();
     let mut patterns = Vec::new();
-    for subject in &paired {
+    for (place, one) in paired.iter().enumerate() {
         if !may_go_on() {
             return None;
         }
-        for object in &paired {
-            if subject.kind == object.kind && subject.name == object.name {
-                continue;
-            }
-            let both = object.sessions.iter().filter(|(s, _)| subject.sessions.contains_key(s));
-            let shown: Vec<MemoryNumber> = both.map(|(_, memory)| *memory).collect();
-            if !is_telling(shown.len(), subject, object, n_sessions) {
-                continue;
-            }
-            let said = (PatternKind::Association, spoken(subject), spoken(object));
-            patterns.extend(judged(project, said, &shown, subject.sessions.len() - shown.len()));
+        for other in paired.iter().skip(place + 1) {
+            let said = |subject: &Fact<'_>, object: &Fact<'_>| {
+                association(project, subject, object, n_sessions)
+            };
+            let (there, back) = (said(one, other), said(other, one));
+            let confidence = |pattern: &Option<NewPattern>| pattern.as_ref().map(|p| p.confidence);
+            // Of equal ones the first, so that every run says the same.
+            let is_surer = confidence(&there) < confidence(&back);
+            patterns.extend(if is_surer { back } else { there });
         }
     }
     Some(patterns)
+}
+
+/// "Where the one is, the other is too", should that tell anything.
+fn association(
+    project: &str,
+    subject: &Fact<'_>,
+    object: &Fact<'_>,
+    n_sessions: usize,
+) -> Option<NewPattern> {
+    let both = object.sessions.iter().filter(|(s, _)| subject.sessions.contains_key(s));
+    let shown: Vec<MemoryNumber> = both.map(|(_, memory)| *memory).collect();
+    if !is_telling(shown.len(), subject, object, n_sessions) {
+        return None;
+    }
+    let said = (PatternKind::Association, spoken(subject), spoken(object));
+    judged(project, said, &shown, subject.sessions.len() - shown.len())
 }
 
 /// Compares how often the object comes with the subject with how often it comes at all.
@@ -320,9 +339,24 @@ mod tests {
         let found = associations("p", &known, 20, &|| true).unwrap();
         let said: Vec<(&str, &str)> =
             found.iter().map(|p| (p.subject.as_str(), p.object.as_str())).collect();
-        assert_eq!(said, [("a", "b"), ("b", "a")]);
+        assert_eq!(said, [("a", "b")], "and not its mirror too");
         assert_eq!(found[0].n_evidence, 6);
         assert_eq!(found[0].status, PatternStatus::Auto);
+    }
+
+    #[test]
+    fn of_two_ways_to_say_it_the_surer_one_is_told() {
+        let (wide, narrow) = (sessions(0..7), sessions(0..5));
+        let fact = |name, sessions| Fact { kind: FactKind::Entity, name, sessions };
+        for known in [
+            [fact("wide", &wide), fact("narrow", &narrow)],
+            [fact("narrow", &narrow), fact("wide", &wide)],
+        ] {
+            let found = associations("p", &known, 40, &|| true).unwrap();
+            let said: Vec<(&str, &str)> =
+                found.iter().map(|p| (p.subject.as_str(), p.object.as_str())).collect();
+            assert_eq!(said, [("narrow", "wide")]);
+        }
     }
 
     #[test]

@@ -44,8 +44,12 @@ pub(super) struct State {
     /// Rounds that were asked for, and how many of those are over.
     n_demanded: u64,
     n_served: u64,
+    /// The wish that the round under way, or the last one, was begun for.
+    n_begun: u64,
     /// What the round under way, or the last one, has done.
     pub(super) done: Done,
+    /// What the round did that served a wish last: others may have begun since.
+    done_for_wish: Done,
     pub(super) window: Option<QuietWindow>,
     pub(super) round_at: Option<Timestamp>,
     /// What rounds did since somebody looked.
@@ -91,7 +95,9 @@ impl Default for OrganiseRoom {
             is_wanted: true,
             n_demanded: 0,
             n_served: 0,
+            n_begun: 0,
             done: Done::default(),
+            done_for_wish: Done::default(),
             window: None,
             round_at: None,
             digest: Digest::default(),
@@ -176,15 +182,18 @@ impl OrganiseRoom {
     }
 
     /// Asks for a round now, and returns the number of that wish. While one is open, another is the
-    /// same: whoever asks again and again how far it is must not begin it anew.
+    /// same: whoever asks again and again how far it is must not begin it anew, nor be taken for a
+    /// turn that came in.
     pub(super) fn demand(&self) -> u64 {
         let mut state = self.state();
-        if state.n_demanded == state.n_served {
-            state.n_demanded += 1;
-        }
+        let is_new = state.n_demanded == state.n_served;
+        state.n_demanded += u64::from(is_new);
         let number = state.n_demanded;
         drop(state);
-        self.bell.ring();
+        if is_new {
+            self.bell.hurry();
+            self.bell.ring();
+        }
         number
     }
 
@@ -193,9 +202,11 @@ impl OrganiseRoom {
         (state.n_served < state.n_demanded).then_some(state.n_demanded)
     }
 
-    /// Begins to count what a round does.
-    pub(super) fn begin_round(&self) {
-        self.state().done = Done::default();
+    /// Begins to count what a round does, for a wish or for none.
+    pub(super) fn begin_round(&self, wish: Option<u64>) {
+        let mut state = self.state();
+        state.n_begun = wish.unwrap_or(0);
+        state.done = Done::default();
     }
 
     pub(super) fn at_step(&self, step: &'static str) {
@@ -212,18 +223,29 @@ impl OrganiseRoom {
     pub(super) fn end_round(&self, served: Option<u64>) -> Done {
         let mut state = self.state();
         state.done.at_step = None;
-        state.n_served = state.n_served.max(served.unwrap_or(0));
+        if let Some(served) = served {
+            state.n_served = state.n_served.max(served);
+            state.done_for_wish = state.done.clone();
+        }
         self.changed.notify_all();
         state.done.clone()
     }
 
-    /// Waits until a wish is served, as long as patience lasts, and tells what is done so far.
+    /// Waits until a wish is served, as long as patience lasts, and tells what is done for it so
+    /// far: what another round did, before or meanwhile, is none of it.
     pub(super) fn wait_served(&self, wish: u64, patience: Duration) -> (Done, Served) {
         let is_open = |state: &mut State| state.n_served < wish;
         let waited = self.changed.wait_timeout_while(self.state(), patience, is_open);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let served = if state.n_served < wish { Served::NotYet } else { Served::Whole };
-        (state.done.clone(), served)
+        if wish <= state.n_served {
+            return (state.done_for_wish.clone(), Served::Whole);
+        }
+        let done = if state.n_begun == wish {
+            state.done.clone()
+        } else {
+            Done { at_step: state.done.at_step, ..Done::default() }
+        };
+        (done, Served::NotYet)
     }
 
     /// Notes a cue that found nothing, to be written down by whoever organises.
@@ -258,4 +280,68 @@ pub(super) enum HeldFor {
 pub(super) enum Served {
     Whole,
     NotYet,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bell::Call;
+
+    fn effects(n: u64) -> Effects {
+        Effects::from([("n", n)])
+    }
+
+    #[track_caller]
+    fn check_told(room: &OrganiseRoom, wish: u64, told: Option<u64>, expect: Served) {
+        let (done, served) = room.wait_served(wish, Duration::ZERO);
+        assert_eq!(done.effects.get("count"), told.map(effects).as_ref());
+        assert_eq!(served, expect);
+    }
+
+    #[test]
+    fn who_wants_a_round_does_not_wait_for_quiet() {
+        let room = OrganiseRoom::default();
+        std::thread::scope(|scope| {
+            // Were it not for the haste, this would take a day.
+            let heard = scope.spawn(|| room.bell.wait_for_quiet(Duration::from_secs(86_400), 1));
+            room.demand();
+            assert_eq!(heard.join().unwrap(), Call::Work);
+        });
+    }
+
+    #[test]
+    fn who_asks_how_far_it_is_does_not_ring_again() {
+        let room = OrganiseRoom::default();
+        let wish = room.demand();
+        assert!(room.bell.hear_ring());
+        assert_eq!((room.demand(), room.bell.hear_ring()), (wish, false));
+        room.end_round(Some(wish));
+        assert_eq!((room.demand(), room.bell.hear_ring()), (wish + 1, true));
+    }
+
+    #[test]
+    fn a_wish_is_told_what_was_done_for_it_and_nothing_else() {
+        let room = OrganiseRoom::default();
+        let first = room.demand();
+        room.begin_round(Some(first));
+        room.did("count", &effects(7));
+        check_told(&room, first, Some(7), Served::NotYet);
+        room.end_round(Some(first));
+        check_told(&room, first, Some(7), Served::Whole);
+
+        let second = room.demand();
+        check_told(&room, second, None, Served::NotYet);
+        room.begin_round(None);
+        room.at_step("count");
+        room.did("count", &effects(3));
+        check_told(&room, second, None, Served::NotYet);
+        let (under_way, _) = room.wait_served(second, Duration::ZERO);
+        assert_eq!(under_way.at_step, Some("count"), "whoever waits sees that something goes on");
+        room.end_round(None);
+        room.begin_round(Some(second));
+        room.did("count", &effects(1));
+        room.end_round(Some(second));
+        room.begin_round(None);
+        check_told(&room, second, Some(1), Served::Whole);
+    }
 }

@@ -161,14 +161,19 @@ impl MemoryEngine {
         let bell = &self.organise.bell;
         self.begin_once((pace.clock)())?;
         loop {
-            match bell.wait_for(self.idle_wait(pace)) {
+            // A round under way may have heard the ring of who wants one now.
+            let is_in_haste = self.organise.demanded().is_some();
+            let wait = if is_in_haste { Some(Duration::ZERO) } else { self.idle_wait(pace) };
+            match bell.wait_for(wait) {
                 Some(Call::Leave) => return Ok(()),
                 Some(Call::Work) => {
-                    let is_in_haste = self.organise.demanded().is_some();
-                    if !is_in_haste && bell.wait_for_quiet(QUIET, QUIET_WAITS_MAX) == Call::Leave {
+                    if bell.wait_for_quiet(QUIET, self.quiet_waits_max()) == Call::Leave {
                         return Ok(());
                     }
-                    self.round(Occasion::Soon, pace.clock)?;
+                    // A round on demand does this too, and tells of it.
+                    if self.organise.demanded().is_none() {
+                        self.round(Occasion::Soon, pace.clock)?;
+                    }
                 }
                 None => {}
             }
@@ -179,6 +184,11 @@ impl MemoryEngine {
                 (pace.after_idle_round)();
             }
         }
+    }
+
+    /// Whoever wants a round now waits for no quiet.
+    fn quiet_waits_max(&self) -> u32 {
+        if self.organise.demanded().is_some() { 0 } else { QUIET_WAITS_MAX }
     }
 
     /// Looks at what was left the last time, once: whoever calls again after an error waits for
@@ -281,7 +291,7 @@ impl MemoryEngine {
         if occasion != Occasion::Soon {
             room.state().is_wanted = false;
         }
-        room.begin_round();
+        room.begin_round(served);
         // Summaries came in meanwhile: what looks at all that comes in looks at them now, so that
         // the next round finds nothing new.
         let run = self.run_steps(STEPS, occasion, clock).and_then(|is_whole| {

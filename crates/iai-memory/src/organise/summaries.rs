@@ -1,7 +1,8 @@
 //! Summaries of topics and of finished sessions: one each, made of whole sentences that were said.
 //!
 //! The same members change nothing; other members with the same best sentences keep the memory;
-//! only another text replaces it.
+//! only another text replaces it. A summary is told in one project, so it is made of that one's
+//! memories alone, however many talk about the same thing elsewhere.
 
 mod extract;
 mod phrases;
@@ -14,7 +15,7 @@ use iai_store::{
     SummaryKind, Tier, Topic, Writing,
 };
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::nearness::is_said;
 use super::{Advance, Due, Effects, Shift, Step, topics};
@@ -43,6 +44,9 @@ const SUMMARIES_PER_ADVANCE: usize = 8;
 /// Memories a summary names as its sources.
 const SOURCES_MAX: usize = 20;
 
+/// How summaries are made. Those made by another rule are made anew, whoever their members are.
+const RULE: u64 = 2;
+
 const NAME: &str = "summaries";
 
 pub(super) struct Summaries;
@@ -51,7 +55,11 @@ pub(super) struct Summaries;
 struct Made {
     summary: Summary,
     hash: Option<u64>,
+    /// The project it is told in; only memories of that one are in `group`.
+    project: Option<String>,
+    /// Members that hold, in whatever project, and how many of them are of this one.
     n_members: usize,
+    n_own: usize,
     group: Vec<(MemoryNumber, Memory)>,
     extract: Option<Extract>,
     phrases: Vec<String>,
@@ -70,7 +78,7 @@ impl Step for Summaries {
         if shift.must_make_way() {
             return Ok(Advance::MadeWay);
         }
-        if note_sessions(engine, shift)? {
+        if look_again_by_new_rule(engine, shift)? || note_sessions(engine, shift)? {
             return Ok(Advance::Did(Effects::new()));
         }
         let stale = stale(engine, shift.now)?;
@@ -93,6 +101,20 @@ impl Step for Summaries {
         engine.wake_meaning();
         Ok(Advance::Did(effects))
     }
+}
+
+/// Has everything looked at again that was made by another rule; false when nothing was.
+fn look_again_by_new_rule(engine: &MemoryEngine, shift: &Shift<'_>) -> Result<bool> {
+    let mut progress = engine.read(|reader| Ok(reader.step(NAME)?))?;
+    if progress.state.get("rule").and_then(Value::as_u64) == Some(RULE) {
+        return Ok(false);
+    }
+    progress.state = json!({"rule": RULE});
+    engine.write(|writing| {
+        writing.note_all_summaries()?;
+        Ok(writing.put_step(NAME, &progress, shift.now)?)
+    })?;
+    Ok(true)
 }
 
 /// Notes in which sessions something was said since; false when that is nowhere.
@@ -159,16 +181,26 @@ fn is_finished(engine: &MemoryEngine, session: u64, now: Timestamp) -> Result<bo
 
 /// Reads a group and makes its summary, unless it is the group it was.
 fn make(engine: &MemoryEngine, summary: Summary) -> Result<Made> {
-    let members = members(engine, &summary)?;
+    let mut members = members(engine, &summary)?;
+    let n_members = members.len();
+    // What others say about the same thing is not quoted in this project, nor does it name it.
+    let project = keep_own(engine, &mut members)?;
     let n_members_min = match summary.kind {
         SummaryKind::Topic => topics::MEMBERS_MIN,
         SummaryKind::Session => SESSION_TURNS_MIN,
     };
-    let n_members = members.len();
     let is_worth_it = n_members_min <= n_members;
     let hash = is_worth_it.then(|| hash_of(&members));
-    let mut made =
-        Made { summary, hash, n_members, group: Vec::new(), extract: None, phrases: Vec::new() };
+    let mut made = Made {
+        summary,
+        hash,
+        project,
+        n_members,
+        n_own: members.len(),
+        group: Vec::new(),
+        extract: None,
+        phrases: Vec::new(),
+    };
     if is_worth_it && hash != summary.members_hash {
         let wanted = spread(&members);
         let mut group = engine.read(|reader| Ok(reader.numbered(&wanted)?))?;
@@ -176,11 +208,7 @@ fn make(engine: &MemoryEngine, summary: Summary) -> Result<Made> {
         group.sort_by_key(|(number, memory)| (memory.turn_at, *number));
         let extract = extract(engine, &group)?;
         if summary.kind == SummaryKind::Topic {
-            // The topic is told in the project of most of them: what others say must not name it.
-            let project = project_of_most(&group);
-            let is_own = |memory: &&Memory| memory.project == project;
-            let own: Vec<&Memory> = group.iter().map(|(_, memory)| memory).filter(is_own).collect();
-            made.phrases = phrases_of(&extract.centre, own.into_iter());
+            made.phrases = phrases_of(&extract.centre, group.iter().map(|(_, memory)| memory));
         }
         if summary.kind == SummaryKind::Topic && is_refrain(&group) {
             made.phrases.truncate(1);
@@ -190,6 +218,24 @@ fn make(engine: &MemoryEngine, summary: Summary) -> Result<Made> {
         made.group = group;
     }
     Ok(made)
+}
+
+/// Keeps the members of the project most of them were said in, and returns that project.
+fn keep_own(engine: &MemoryEngine, members: &mut Vec<MemoryNumber>) -> Result<Option<String>> {
+    engine.with_index(|index| {
+        let catalogue = index.catalogue();
+        let mut counts: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+        for number in members.iter() {
+            if catalogue.entry(*number).is_some_and(|entry| entry.role != Role::System) {
+                *counts.entry(catalogue.project_name(*number)).or_default() += 1;
+            }
+        }
+        // Of equal ones the first by name.
+        let most = counts.into_iter().rev().max_by_key(|(_, n)| *n);
+        let own = most.and_then(|(project, _)| project);
+        members.retain(|number| catalogue.project_name(*number) == own);
+        own.map(str::to_owned)
+    })
 }
 
 /// The members of a group that still hold.
@@ -228,10 +274,10 @@ fn spread(members: &[MemoryNumber]) -> Vec<MemoryNumber> {
     members.iter().step_by(step).copied().collect()
 }
 
-/// FNV-1a over the numbers: tells one membership from another on every machine.
+/// FNV-1a over the rule and the numbers: tells one membership from another on every machine.
 fn hash_of(members: &[MemoryNumber]) -> u64 {
     let bytes = members.iter().flat_map(|number| number.get().to_le_bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+    RULE.to_le_bytes().into_iter().chain(bytes).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
@@ -285,7 +331,10 @@ fn keep(
         Some(old) => writing.read().numbered(&[old])?.into_iter().next(),
         None => None,
     };
-    if old_text.is_some_and(|(_, memory)| memory.text == extract.text) {
+    if let Some((number, memory)) = old_text.filter(|(_, memory)| memory.text == extract.text) {
+        // The same words may now be said by others: one that left must not be named any more.
+        writing.drop_links_from(number, LinkKind::ConsolidatedFrom)?;
+        link_sources(writing, memory.id, made, extract, now)?;
         return Ok((old, None));
     }
     let new = summary_memory(writing, made, extract)?;
@@ -318,14 +367,14 @@ fn summary_memory(writing: &Writing<'_>, made: &Made, extract: &Extract) -> Resu
         turn_index: None,
         role: Role::System,
         tier: Tier::Semantic,
-        project: project_of_most(&made.group),
+        project: made.project.clone(),
         cwd: None,
         turn_at,
         captured_at: turn_at,
         text: extract.text.clone(),
         language: newest.and_then(|memory| memory.language.clone()),
         tags: vec![TAG.to_owned()],
-        provenance: json!({"generated": true, "of": of, "n_members": made.n_members}),
+        provenance: json!({"generated": true, "of": of, "n_members": made.n_own}),
         cue: None,
         pinned: false,
     })
@@ -361,16 +410,9 @@ fn topic_of(made: &Made) -> Topic {
         label: made.phrases.join(", "),
         phrases: made.phrases.clone(),
         n_members: made.n_members as u64,
-        project: project_of_most(&made.group),
+        project: made.project.clone(),
     }
 }
 
-fn project_of_most(group: &[(MemoryNumber, Memory)]) -> Option<String> {
-    let mut counts: BTreeMap<Option<&str>, usize> = BTreeMap::new();
-    for (_, memory) in group {
-        *counts.entry(memory.project.as_deref()).or_default() += 1;
-    }
-    // Of equal ones the first by name.
-    let most = counts.into_iter().rev().max_by_key(|(_, n)| *n);
-    most.and_then(|(project, _)| project).map(str::to_owned)
-}
+#[cfg(test)]
+mod tests;

@@ -64,7 +64,7 @@ fn engine(folder: &std::path::Path) -> MemoryEngine {
 
 fn run(engine: &MemoryEngine, steps: &[&dyn Step], occasion: Occasion, hour: i64) -> bool {
     let at = Timestamp::UNIX_EPOCH + SignedDuration::from_hours(hour);
-    engine.organise.begin_round();
+    engine.organise.begin_round(None);
     engine.run_steps(steps, occasion, &|| at).unwrap()
 }
 
@@ -231,4 +231,25 @@ fn whoever_asks_goes_first() {
     assert!(!shift.must_make_way() && shift.step_aside());
     engine.stop_organising();
     assert!(shift.must_make_way() && !shift.step_aside());
+}
+
+/// A round under way hears every ring; who wanted one meanwhile is served when it is over.
+#[test]
+fn a_wish_whose_ring_was_heard_is_served_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path());
+    engine.organise.state().is_begun = true;
+    engine.hold_organising(None);
+    let wish = engine.organise.demand();
+    assert!(engine.organise.bell.hear_ring());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let clock = || Timestamp::UNIX_EPOCH;
+            let pace = Pace { clock: &clock, idle_min: Duration::MAX, after_idle_round: &|| () };
+            engine.organise_until_stopped(&pace).unwrap();
+        });
+        let (_, served) = engine.organise.wait_served(wish, Duration::from_secs(60));
+        engine.stop_organising();
+        assert_eq!(served, room::Served::Whole);
+    });
 }

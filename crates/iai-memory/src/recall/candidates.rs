@@ -33,6 +33,8 @@ const LIMITS: Limits = Limits { n_scan: 640, n_estimate: LANE_MAX };
 const MEMORIES_WORTH_A_THREAD: usize = 5_000;
 /// Quoted words may stand together in any of these.
 const PHRASE_CANDIDATES_MAX: usize = 200;
+/// What was said at a time, where nothing else is asked: the newest of it.
+const SAID_THEN_MAX: usize = 64;
 
 /// What speaks for a memory.
 #[derive(Debug, Clone, Default)]
@@ -128,6 +130,7 @@ pub(crate) fn find(
                 here,
                 is_wording,
                 asked_at,
+                is_only_time: cue.is_only_time,
             };
             let (mut evidence, scale) = lanes.gather(phrased)?;
             let corrections = Corrections::look_up(reader, cue, &evidence, asked_at)?;
@@ -218,6 +221,8 @@ struct Lanes<'a> {
     /// Only what has the quoted words is meant.
     is_wording: bool,
     asked_at: Timestamp,
+    /// Whatever was said at the time asked for is meant.
+    is_only_time: bool,
 }
 
 /// What the lanes may find.
@@ -254,6 +259,11 @@ impl Lanes<'_> {
                 let deviation = without_noise_of_signs(found.deviation, meaning.n_dimensions());
                 scale.cosines = Some((found.mean, deviation));
             }
+        }
+        if self.is_only_time {
+            let admits = self.scopes.all.admits(self.catalogue);
+            let then = self.catalogue.newest_first().filter(|number| admits(*number));
+            numbers.extend(then.take(SAID_THEN_MAX));
         }
         let mut evidence = self.words_of(numbers);
         for number in phrased {
@@ -392,7 +402,7 @@ impl Worded {
 }
 
 /// Tells what this program wrote from what was taught: only the latter has a place in a text.
-fn is_summary(entry: &CatalogueEntry) -> bool {
+pub(super) fn is_summary(entry: &CatalogueEntry) -> bool {
     (entry.role, entry.tier) == (Role::System, Tier::Semantic) && entry.turn_index.is_none()
 }
 

@@ -73,7 +73,8 @@ pub(crate) struct Cue {
     pub(crate) terms: Vec<String>,
     /// The days it speaks of: what was said then gains.
     pub(crate) days: Option<Days>,
-    /// The times it is about, in milliseconds since 1970: nothing else is found.
+    /// The times it is about, in milliseconds since 1970: nothing else is found. Set here where it
+    /// asks for a time and for nothing else.
     pub(crate) said_ms: Option<(i64, i64)>,
     /// The words to look for, lower case, each once, in order.
     pub(crate) words: Vec<String>,
@@ -82,6 +83,8 @@ pub(crate) struct Cue {
     /// How much of the cue those are, from 0 to 1.
     pub(crate) quoted_share: f64,
     is_small_talk: bool,
+    /// It asks what was at a time: whatever was said then answers it, in whatever words.
+    pub(crate) is_only_time: bool,
 }
 
 impl Cue {
@@ -102,13 +105,16 @@ impl Cue {
                 || words.iter().any(|word| VERBATIM_WORDS.contains(&word.as_str()))
                 || VERBATIM_STARTS.iter().any(|start| lower.starts_with(start))
                 || names_a_day(&words));
+        let is_asked_for_then = phrases.is_empty() && !is_text;
+        let only_days = Days::all_of(&text, asked_at).filter(|_| is_asked_for_then);
         Self {
             mode: if is_verbatim { CueMode::Verbatim } else { CueMode::Concept },
             asked_at,
             is_small_talk: words.is_empty() || SMALL_TALK.contains(&bare),
             terms: terms_of(&text),
             days: Days::named_in(&text, asked_at),
-            said_ms: None,
+            said_ms: only_days.map(|days| days.millis()),
+            is_only_time: only_days.is_some(),
             words,
             quoted_share: if phrases.is_empty() { 0.0 } else { share(n_quoted, n_words) },
             phrases,

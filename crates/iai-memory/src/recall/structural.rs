@@ -3,7 +3,8 @@
 //! Every role is answered by an index of its own and never by reading all memories. Candidates come
 //! from the rarest roles, at most as many as the asker allows; each is then tested for every role.
 //! A score is the share of what the matched roles tell (their inverse document frequency), so that
-//! a partial match ranks lower, and what shares only common roles is not an answer.
+//! a partial match ranks lower, and what shares only common roles is not an answer. A name that
+//! nobody has as an attribute is looked up in the index of words, which has a bound of its own.
 
 mod evidence;
 mod roles;
@@ -44,7 +45,7 @@ pub struct StructuralAsk {
 /// The answer.
 #[derive(Debug, Serialize)]
 pub struct StructuralAnswer {
-    /// Memories by how much of what was asked they have, then newest first.
+    /// Memories by how much of what was asked they have, then newest first, summaries last.
     pub hits: Vec<Hit>,
     /// Always empty.
     pub anti_hits: Vec<Hit>,
@@ -103,10 +104,12 @@ impl MemoryEngine {
     }
 }
 
-/// The best first, then the newest.
+/// The best first; of equal ones what was said before what this program made of it, then the
+/// newest.
 fn put_in_order(candidates: &mut [Candidate]) {
     candidates.sort_by(|a, b| {
         let by_score = b.score.total_cmp(&a.score);
+        let by_score = by_score.then(a.is_second_hand.cmp(&b.is_second_hand));
         by_score.then(b.turn_at_ms.cmp(&a.turn_at_ms)).then(b.number.cmp(&a.number))
     });
 }

@@ -5,6 +5,7 @@
 //! any of them has no span, and nothing changes. Words that are mostly something else ("may",
 //! "march", "second", "sun") are dates only where nothing else fits.
 
+mod parts;
 mod phrases;
 mod words;
 
@@ -27,8 +28,28 @@ pub(crate) struct Days {
 impl Days {
     /// Returns the days the text speaks of, or nothing when it names none.
     pub(crate) fn named_in(text: &str, asked_at: Timestamp) -> Option<Self> {
-        let (words, today) = (cut(text), day_of(asked_at));
-        (0..words.len()).find_map(|at| phrases::span(words.get(at..)?, today))
+        Self::found_in(&cut(text), asked_at).map(|(_, (days, _))| days)
+    }
+
+    /// Returns the days that a text speaks of and of nothing else: every other word only asks what
+    /// was then. What is to be then, or before, was said at another time.
+    pub(crate) fn all_of(text: &str, asked_at: Timestamp) -> Option<Self> {
+        let words = cut(text);
+        let (at, (days, n_words)) = Self::found_in(&words, asked_at)?;
+        let others = words.iter().take(at).chain(words.iter().skip(at + n_words));
+        let others: Vec<&str> = others.map(|word| word.lower.as_str()).collect();
+        let only_asks = |word: &&str| {
+            words::is_small(word) || words::is_asking(word) || words::is_happening(word)
+        };
+        let is_past = others.contains(&"did") || !others.iter().any(|word| words::is_of_now(word));
+        let is_all = others.iter().all(only_asks) && is_past && days.first != FIRST_DAY;
+        is_all.then_some(days)
+    }
+
+    /// The first time that is named: at which word, which days, and in how many words.
+    fn found_in(words: &[Word], asked_at: Timestamp) -> Option<(usize, (Self, usize))> {
+        let today = day_of(asked_at);
+        (0..words.len()).find_map(|at| Some((at, phrases::span(words.get(at..)?, today)?)))
     }
 
     /// Returns the days that are meant by a text that is nothing but a time: a date, a month, a

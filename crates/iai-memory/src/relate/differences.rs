@@ -3,6 +3,7 @@
 use iai_store::Difference;
 
 use super::kinds::{is_name, is_path, kind_of};
+use super::negations::negated;
 use super::sentences::Statement;
 use super::tokens::{Token, tokens_of};
 
@@ -69,6 +70,41 @@ const CHOOSING_WORDS: &[&str] = &[
 ];
 /// … in so many words at most.
 const CHOICE_TOKENS_MAX: usize = 2;
+/// Words that say where something stands or what it rests on …
+pub(super) const STANDING_WORDS: &[&str] = &[
+    "runs",
+    "run",
+    "lives",
+    "live",
+    "hosted",
+    "deployed",
+    "built",
+    "based",
+    "stored",
+    "managed",
+    "served",
+    "tracked",
+    "written",
+    "depends",
+    "läuft",
+    "laufen",
+    "liegt",
+    "liegen",
+    "gehostet",
+    "gebaut",
+    "basiert",
+    "tourne",
+    "hébergé",
+    "corre",
+    "alojado",
+    "работает",
+];
+/// … with one of these behind them: what follows is a value, however short the sentence.
+const STANDING_ON: &[&str] =
+    &["on", "in", "at", "by", "with", "auf", "bei", "mit", "sur", "avec", "en", "con", "на", "в"];
+/// A name at the end of such a sentence, in so many words at most.
+const NAME_TOKENS_MAX: usize = 2;
+
 /// How two statements relate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Comparison {
@@ -100,6 +136,9 @@ pub(crate) fn compare(earlier: &Statement, later: &Statement) -> Comparison {
     }
     if shorter < SHARED_MIN {
         return Comparison::Unrelated;
+    }
+    if let Some(slot) = negated(old, new) {
+        return Comparison::Differ(slot);
     }
     let (old_value, new_value) =
         (without_end(rest_of(old), n_after), without_end(rest_of(new), n_after));
@@ -150,6 +189,9 @@ struct Around<'a> {
 impl Around<'_> {
     /// Says in what kind of thing the two differ; nothing when it is none, or by chance.
     fn slot(&self, old: &[Token], new: &[Token]) -> Option<Difference> {
+        if self.is_standing_on(old) && self.is_standing_on(new) {
+            return Some(Difference::Name);
+        }
         if self.before.len() + self.n_after < SHARED_MIN {
             return None;
         }
@@ -195,6 +237,23 @@ impl Around<'_> {
         };
         let is_choice = self.is_chosen() && is_short(old) && is_short(new);
         is_choice.then_some(Difference::Name)
+    }
+
+    /// "CI runs on Buildkite": a name behind "runs on" is a value.
+    fn is_standing_on(&self, value: &[Token]) -> bool {
+        let is_one_of = |token: &Token, words: &[&str]| words.contains(&token.folded.as_str());
+        let is_led = match self.before {
+            [subject @ .., verb, on] => {
+                subject.iter().any(Token::is_content)
+                    && is_one_of(verb, STANDING_WORDS)
+                    && is_one_of(on, STANDING_ON)
+            }
+            _ => false,
+        };
+        let is_capital = |token: &Token| token.written.starts_with(char::is_uppercase);
+        let is_short = (1..=NAME_TOKENS_MAX).contains(&value.len());
+        let is_end = self.n_after == 0 && !self.before.iter().any(|token| token.ends_item);
+        is_led && is_end && is_short && is_name(value) && value.iter().all(is_capital)
     }
 
     fn is_chosen(&self) -> bool {

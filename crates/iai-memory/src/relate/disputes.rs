@@ -31,7 +31,7 @@ const DISPUTES_MAX_EACH: usize = 3;
 /// Disputes that are kept, settled ones included; the oldest go first.
 const DISPUTES_MAX: usize = 20_000;
 /// The version of the rules: with others, everything is compared again. What was settled stays so.
-const RULES: u64 = 3;
+const RULES: u64 = 4;
 /// Memories an event names.
 const SOURCES_MAX: usize = 10;
 
@@ -343,6 +343,41 @@ mod tests {
         let first = "The launch of the site is planned for 9 June, not 12 May.";
         let last = "The launch of the site is planned for 23 June; the port needs two more weeks.";
         check(&[first, last], &[(0, 1, "9", "23")]);
+    }
+
+    #[test]
+    fn what_is_denied_counted_in_words_or_runs_elsewhere_is_a_dispute() {
+        let uses = "The checkout uses Redis for its sessions.";
+        let uses_not = "The checkout does not use Redis for its sessions.";
+        check(&[uses, uses_not], &[(0, 1, "uses", "does not use")]);
+        check(
+            &["We deploy on Fridays.", "We don't deploy on Fridays."],
+            &[(0, 1, "deploy", "do not deploy")],
+        );
+        check(
+            &["The upload limit is five", "The upload limit is seven"],
+            &[(0, 1, "five", "seven")],
+        );
+        check(
+            &["CI runs on GitHub Actions.", "CI runs on Buildkite now."],
+            &[(0, 1, "GitHub Actions", "Buildkite")],
+        );
+        check(&["CI läuft auf GitLab.", "CI läuft auf Jenkins."], &[(0, 1, "GitLab", "Jenkins")]);
+    }
+
+    #[test]
+    fn other_subjects_lists_and_questions_are_no_dispute() {
+        let uses = "The checkout uses Redis for its sessions.";
+        check(&[uses, "The search does not use Redis for its sessions."], &[]);
+        check(&[uses, "Does the checkout not use Redis for its sessions?"], &[]);
+        check(&["We deploy on Fridays.", "Do we deploy on Fridays or not?"], &[]);
+        check(&["The upload limit is five", "The upload limit is 5"], &[]);
+        check(&["CI runs on GitHub Actions.", "CI runs on Linux, Windows."], &[]);
+        check(&["CI runs on GitHub Actions.", "CI runs on GitHub Actions and Buildkite."], &[]);
+        check(&["CI runs on Linux.", "The crash appears on Windows."], &[]);
+        check(&["The crash appears on Linux.", "The crash appears on Windows."], &[]);
+        check(&["CI runs on GitHub Actions.", "CI runs on Buildkite?"], &[]);
+        check(&["CI runs on every push.", "CI runs on each commit."], &[]);
     }
 
     #[test]

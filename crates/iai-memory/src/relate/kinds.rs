@@ -124,7 +124,11 @@ pub(super) fn kind_of(old: &[Token], new: &[Token]) -> Option<Difference> {
             } else if both(is_version) {
                 Some(Difference::Version)
             } else if both(is_number) {
-                Some(Difference::Number)
+                // "Five" and "5" are one number, and no difference.
+                let value = |side: &[Token]| side.first().and_then(number_in_words_or_figures);
+                let is_same = old.len() == new.len() && value(old).is_some();
+                let is_same = is_same && value(old) == value(new) && old.get(1) == new.get(1);
+                (!is_same).then_some(Difference::Number)
             } else if both(is_name) {
                 Some(Difference::Name)
             } else {
@@ -176,7 +180,7 @@ fn is_version(value: &[Token]) -> bool {
 fn is_number(value: &[Token]) -> bool {
     let is_figure = |token: &Token| {
         token.written.chars().next().is_some_and(|first| first.is_ascii_digit())
-            || matches!(token.folded.as_str(), "one" | "two" | "three" | "four" | "five" | "six")
+            || number_in_words_or_figures(token).is_some()
     };
     match value {
         [only] => is_figure(only),
@@ -184,6 +188,38 @@ fn is_number(value: &[Token]) -> bool {
         [figure, unit] => is_figure(figure) && !unit.has_digit(),
         _ => false,
     }
+}
+
+/// Numbers from one to twelve, by language; a word that is an article too is none.
+const NUMBERS: [&str; 6] = [
+    "one two three four five six seven eight nine ten eleven twelve",
+    "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "- deux trois quatre cinq six sept huit neuf dix onze douze",
+    "- dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    "один два три четыре пять шесть семь восемь девять десять",
+    "одна две",
+];
+/// The tens from twenty on, by language.
+const TENS: [&str; 4] = [
+    "twenty thirty forty fifty sixty seventy eighty ninety hundred",
+    "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig hundert",
+    "vingt trente quarante cinquante soixante - - - cent",
+    "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa cien",
+];
+
+/// The number a token stands for: `5`, `five`, `twenty-five`.
+fn number_in_words_or_figures(token: &Token) -> Option<usize> {
+    let place = |lists: &[&str], word: &str| {
+        let find = |names: &&str| names.split(' ').position(|name| name == word && name != "-");
+        lists.iter().find_map(find)
+    };
+    let tens = |word: &str| Some((place(&TENS, word)? + 2) * 10);
+    let ones = |word: &str| Some(place(&NUMBERS, word)? + 1);
+    let word = token.folded.as_str();
+    if let Some((ten, one)) = word.split_once('-') {
+        return Some(tens(ten)? + ones(one).filter(|one| *one < 10)?);
+    }
+    word.parse().ok().or_else(|| ones(word)).or_else(|| tens(word))
 }
 
 /// Written with a capital, or with a mark only names have.
@@ -196,7 +232,9 @@ pub(super) fn is_name(value: &[Token]) -> bool {
             || token.has_digit();
         (is_capital || has_mark) && token.is_content() && !is_hash(token)
     };
-    value.iter().all(is_name)
+    // "Linux, Windows" is a list, "New York" is a name.
+    let is_list = value.iter().rev().skip(1).any(|token| token.ends_item);
+    !is_list && value.iter().all(is_name)
 }
 
 /// A hash or a random id: another one is another thing, and nobody says it twice.

@@ -3,6 +3,7 @@
 
 use iai_store::Memory;
 
+use super::differences::STANDING_WORDS;
 use super::tokens::{Token, tokens_of};
 use super::wording::stated;
 
@@ -304,11 +305,13 @@ fn is_open(tokens: &[Token]) -> bool {
     }
 }
 
-/// Most words of a title begin with a capital.
+/// Most words of a title begin with a capital, and it does not say of one name that it stands on
+/// another: "CI runs on GitHub Actions".
 fn is_title(tokens: &[Token]) -> bool {
     let is_capital = |token: &&Token| token.written.starts_with(char::is_uppercase);
     let n_capitals = tokens.iter().filter(is_capital).count();
-    2 < n_capitals && tokens.len() < n_capitals * 2
+    let says = tokens.iter().any(|token| STANDING_WORDS.contains(&token.written.as_str()));
+    2 < n_capitals && tokens.len() < n_capitals * 2 && !says
 }
 
 #[cfg(test)]
@@ -338,6 +341,7 @@ mod tests {
         check("2. [x] the staging host is a.b", &["the staging host is a.b"]);
         check("Note: the port of billing is 80", &["the port of billing is 80"]);
         check("服务端口是8080。", &["服 务 端 口 是 8080"]);
+        check("CI runs on GitHub Actions.", &["ci runs on github actions"]);
         check("Schreib einen Test für den Import.", &[]);
     }
 
@@ -375,6 +379,7 @@ mod tests {
             "I raised the limit of the parser to 40",
             "The customer saw the search time out after 12 seconds",
             "**Pepper and Onion Chicken Tacos**",
+            "Ten Shops Built With Rust",
             "1 2 3 4 5 6 7 8",
         ] {
             check(text, &[]);

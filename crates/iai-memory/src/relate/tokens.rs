@@ -71,11 +71,14 @@ const NEGATIONS: &[&str] = &[
 pub(crate) struct Token {
     pub(crate) written: String,
     pub(crate) folded: String,
+    /// A comma stands behind it: what follows is another item, or another clause.
+    pub(crate) ends_item: bool,
 }
 
 impl Token {
     fn new(written: &str) -> Self {
-        Self { written: written.to_owned(), folded: written.to_lowercase() }
+        let folded = written.to_lowercase();
+        Self { written: written.to_owned(), folded, ends_item: false }
     }
 
     pub(crate) fn has_digit(&self) -> bool {
@@ -98,6 +101,9 @@ pub(crate) fn tokens_of(sentence: &str) -> Vec<Token> {
     for word in sentence.split_whitespace() {
         for piece in cut_wide(trimmed(word)) {
             take(piece, &mut tokens);
+        }
+        if let Some(last) = tokens.last_mut().filter(|_| word.ends_with([',', ';', '，', '、'])) {
+            last.ends_item = true;
         }
     }
     tokens

@@ -97,6 +97,47 @@ fn memories_are_found_by_what_they_are_about() {
 }
 
 #[test]
+fn a_name_that_nobody_has_is_looked_up_among_the_words() {
+    let home = lived();
+    let answer = ask(&home, &[("ENTITY", "billing events")]);
+    assert_eq!(words(&answer), ["we"]);
+    assert!(answer.hits[0].reason.contains("ENTITY billing events by its words"));
+    check(&home, &[("TOPIC", "Neustart")], &["wir"]);
+    check(&home, &[("service", "seconds")], &["The"]);
+    check(&home, &[("ENTITY", "seconds"), ("ROLE", "assistant")], &["The"]);
+    let known = ask(&home, &[("ENTITY", "kafka")]);
+    assert!(known.hits.iter().all(|hit| !hit.reason.contains("words")));
+    // Other roles say what kind of thing it is: a word is no file and no command.
+    for role in ["FILE", "COMMAND", "TOOL", "LANG", "PROJECT", "SESSION_ID", "SOURCE"] {
+        check(&home, &[(role, "seconds")], &[]);
+    }
+    check(&home, &[("ENTITY", "?!")], &[]);
+}
+
+#[test]
+fn of_equal_ones_what_was_said_comes_before_what_was_made_of_it() {
+    let home = Home::new();
+    let texts = [
+        "Kafka takes the billing events of the shop from the queue.",
+        "Kafka keeps the billing events of the shop for a week.",
+        "Kafka loses no billing events of the shop when it restarts.",
+        "Kafka sends the billing events of the shop to the ledger.",
+    ];
+    let turns = texts.iter().enumerate().map(|(n, text)| turn(n as u64, text, days_ago(3)));
+    home.engine.store_batch(&batch("f", turns.collect()), now()).unwrap();
+    home.engine.consolidate(iai_memory::Patience(std::time::Duration::ZERO), &now).unwrap();
+    home.engine.look_at_what_came_in(now()).unwrap();
+    let roles = |query: &[(&str, &str)]| -> Vec<&'static str> {
+        ask(&home, query).hits.iter().map(|hit| hit.role).collect()
+    };
+    let kafka = roles(&[("ENTITY", "kafka")]);
+    assert!(kafka.len() > texts.len(), "a summary is there: {kafka:?}");
+    assert!(kafka[..texts.len()].iter().all(|role| *role == "user"), "{kafka:?}");
+    let made = roles(&[("TIER", "semantic")]);
+    assert!(!made.is_empty() && made.iter().all(|role| *role == "system"), "{made:?}");
+}
+
+#[test]
 fn a_partial_match_ranks_lower_and_says_what_matched() {
     let home = lived();
     let answer = ask(&home, &[("ENTITY", "kafka"), ("ROLE", "user"), ("WHEN", "in October")]);
@@ -142,6 +183,24 @@ fn a_time_nobody_understands_is_refused_with_examples() {
     let ask = StructuralAsk { structure_query, budget_tokens: 100, n_candidates_max: 0 };
     let error = home.engine.recall_structural(&ask, now()).unwrap_err().to_string();
     assert!(error.contains("soonish") && error.contains("last week"), "{error}");
+}
+
+#[test]
+fn a_cue_that_asks_only_for_a_time_is_answered_by_what_was_said_then() {
+    let home = lived();
+    let sessions = |cue: &str| {
+        let answer = home.recall(cue);
+        let mut sessions: Vec<String> = answer.hits.into_iter().map(|hit| hit.session_id).collect();
+        sessions.sort();
+        sessions.dedup();
+        sessions
+    };
+    assert_eq!(sessions("what happened on 6 October?"), ["a"]);
+    assert_eq!(sessions("what did we do the day before yesterday"), ["c"]);
+    assert_eq!(sessions("was haben wir Anfang Oktober gemacht"), ["a"]);
+    assert!(sessions("what happened last spring").is_empty());
+    // A cue that is about something else too is answered by all that is about it.
+    assert_eq!(sessions("what did we do with Kafka on 6 October?"), ["a", "b"]);
 }
 
 fn temporal(home: &Home, cue: Option<&str>, phrase: Option<&str>) -> Vec<String> {

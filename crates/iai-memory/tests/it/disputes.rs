@@ -129,6 +129,26 @@ fn what_is_recalled_and_then_built_on_grows_a_small_link_once() {
     assert_eq!(n_links(), 5, "the pair itself gains once in a session");
 }
 
+/// What grew by itself in a session does not take the place of what somebody asks for in it.
+#[test]
+fn a_link_that_grew_by_use_is_raised_by_reinforcement_once() {
+    let home = Home::new();
+    capture_at(&home, "the staging cluster lives in Nuremberg", "a", days_ago(3));
+    capture_at(&home, "the staging cluster restarts every Sunday night", "b", days_ago(2));
+    recall_in(&home, "s", "staging cluster");
+    let used = "the staging cluster in Nuremberg lives until it restarts every Sunday";
+    capture_at(&home, used, "s", now());
+    let id = |cue: &str| home.recall(cue).hits[0].record_id.to_string();
+    let ids = [id("lives in Nuremberg"), id("restarts every Sunday night")];
+    let weight = |expect_boosted: u64| {
+        let answer = home.engine.reinforce(&ids, "s", now()).unwrap();
+        assert_eq!(answer.edges_boosted, expect_boosted, "{answer:?}");
+        *answer.new_weights.values().next().unwrap()
+    };
+    assert!((weight(1) - 0.1).abs() < 1e-9);
+    assert!((weight(0) - 0.1).abs() < 1e-9);
+}
+
 #[test]
 fn strong_links_bring_along_what_words_do_not_find() {
     let home = Home::with_turns(&["the retry policy is five attempts", "Grafana shows it all"]);

@@ -121,6 +121,15 @@ impl Writing<'_> {
         })
     }
 
+    /// Deletes the links of a kind that begin at a memory.
+    pub fn drop_links_from(&self, src: MemoryNumber, kind: LinkKind) -> Result<()> {
+        self.reader.run("dropping links", |c| {
+            c.prepare_cached("DELETE FROM link WHERE src = ? AND kind = ?")?
+                .execute(params![src, kind])
+                .map(drop)
+        })
+    }
+
     fn prune(&self, touched_before: Timestamp, weight_max: f64, limit: usize) -> Result<usize> {
         self.reader.run("pruning links", |c| {
             let pairs: Vec<(MemoryNumber, MemoryNumber)> = c

@@ -102,6 +102,15 @@ impl Writing<'_> {
         self.note_summary(SummaryKind::Session, i64::from(session))
     }
 
+    /// Says that every summary has to be looked at again.
+    pub fn note_all_summaries(&self) -> Result<()> {
+        self.reader.run("noting what is to be summarised", |c| {
+            c.prepare_cached("UPDATE summary SET is_stale = 1 WHERE is_stale = 0")?
+                .execute([])
+                .map(drop)
+        })
+    }
+
     /// Writes down that a summary is as its members are now.
     pub fn put_summary(&self, summary: &Summary) -> Result<()> {
         let source = held("source of a summary", summary.source)?;

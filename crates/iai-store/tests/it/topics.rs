@@ -80,6 +80,10 @@ fn a_topic_is_looked_at_again_when_its_members_change() {
     let kept = store.read().stale_summaries(SummaryKind::Topic, None, 10).unwrap();
     assert_eq!(kept, [fresh]);
     assert_eq!(store.read().stale_summaries(SummaryKind::Topic, Some(topic), 10).unwrap(), []);
+    store.write(|w| w.put_summary(&fresh)).unwrap();
+    assert_eq!(stale(&store), [0_u64; 0]);
+    store.write(|w| w.note_all_summaries()).unwrap();
+    assert_eq!(stale(&store), [topic]);
 }
 
 #[test]

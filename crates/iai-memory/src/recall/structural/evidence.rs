@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use iai_store::{AttributeNumber, Catalogue, Column, MemoryNumber, Reader, Role, Tier};
+use iai_store::{
+    AttributeNumber, Catalogue, Column, LexicalQuery, MemoryNumber, Reader, Role, Scope, Tier,
+};
 
+use super::super::candidates::is_summary;
 use super::STALE_FACTOR;
 use super::roles::{Wanted, What};
 use crate::engine::MemoryEngine;
@@ -13,6 +16,8 @@ use crate::error::Result;
 const COUNT_MAX: usize = 20_000;
 /// A role brings in candidates when it tells at least this share of what the rarest tells.
 const RARE_SHARE: f64 = 0.5;
+/// A name that is no attribute is looked up among the words of so many memories at most.
+const WORDED_MAX: usize = 1_000;
 
 /// What a query asks, and how much each role of it tells.
 pub(super) struct Question<'a> {
@@ -24,6 +29,8 @@ pub(super) struct Question<'a> {
 struct Part {
     wanted: Wanted,
     attributes: Vec<AttributeNumber>,
+    /// The memories that say it, where nobody has it as an attribute.
+    saying: Vec<MemoryNumber>,
     /// How many memories have it, as far as that was counted.
     n_memories: u64,
     information: f64,
@@ -37,6 +44,8 @@ pub(super) struct Candidate {
     /// The parts it has, by place.
     matched: Vec<usize>,
     is_stale: bool,
+    /// This program wrote it, and nobody asks for such.
+    pub(super) is_second_hand: bool,
 }
 
 impl<'a> Question<'a> {
@@ -48,9 +57,9 @@ impl<'a> Question<'a> {
         let n_all = engine.with_index(|index| index.catalogue().len())? as u64;
         let mut parts = Vec::with_capacity(wanted.len());
         for wanted in wanted {
-            let mut attributes = Vec::new();
-            let n_memories = match &wanted.what {
-                What::Nothing => 0,
+            let (mut attributes, mut saying) = (Vec::new(), Vec::new());
+            let mut n_memories = match &wanted.what {
+                What::Nothing | What::Words => 0,
                 What::Column(column) => count(reader, column, n_all)?,
                 What::Attribute(role) => {
                     let named = reader.attributes_named(*role, &wanted.filler)?;
@@ -58,8 +67,12 @@ impl<'a> Question<'a> {
                     named.iter().map(|attribute| attribute.n_memories).sum()
                 }
             };
+            if n_memories == 0 && wanted.may_be_said() {
+                saying = said_in(engine, &wanted.filler)?;
+                n_memories = saying.len() as u64;
+            }
             let information = information(n_memories.min(n_all), n_all);
-            parts.push(Part { wanted, attributes, n_memories, information });
+            parts.push(Part { wanted, attributes, saying, n_memories, information });
         }
         Ok(Self { engine, reader, parts })
     }
@@ -96,7 +109,9 @@ impl<'a> Question<'a> {
         let matched = candidate.matched.iter().filter_map(|place| self.parts.get(*place));
         let matched: Vec<String> = matched
             .map(|part| {
-                format!("{} {} ({:.2})", part.wanted.role, part.wanted.filler, part.information)
+                let by = if part.saying.is_empty() { "" } else { " by its words" };
+                let Wanted { role, filler, .. } = &part.wanted;
+                format!("{role} {filler}{by} ({:.2})", part.information)
             })
             .collect();
         let all: f64 = self.parts.iter().map(|part| part.information).sum();
@@ -106,7 +121,9 @@ impl<'a> Question<'a> {
 
     fn scored(&self, matched: BTreeMap<MemoryNumber, Vec<usize>>) -> Result<Vec<Candidate>> {
         let all: f64 = self.parts.iter().map(|part| part.information).sum();
-        let asks_certainty = self.parts.iter().any(|part| part.wanted.role == "CERTAINTY");
+        let asks = |roles: &[&str]| self.parts.iter().any(|part| roles.contains(&part.wanted.role));
+        let asks_certainty = asks(&["CERTAINTY"]);
+        let asks_kind = asks(&["TIER", "SOURCE", "ROLE", "SESSION_ID"]);
         self.engine.with_index(|index| {
             let catalogue = index.catalogue();
             let candidate = |(number, matched): (MemoryNumber, Vec<usize>)| {
@@ -117,9 +134,11 @@ impl<'a> Question<'a> {
                     .sum();
                 let is_stale = !asks_certainty && catalogue.ended_at_ms(number).is_some();
                 let factor = if is_stale { STALE_FACTOR } else { 1.0 };
-                let turn_at_ms = catalogue.entry(number)?.turn_at_ms;
+                let entry = catalogue.entry(number)?;
+                let (turn_at_ms, is_second_hand) =
+                    (entry.turn_at_ms, !asks_kind && is_summary(&entry));
                 let score = told / all.max(f64::MIN_POSITIVE) * factor;
-                Some(Candidate { number, turn_at_ms, score, matched, is_stale })
+                Some(Candidate { number, turn_at_ms, score, matched, is_stale, is_second_hand })
             };
             matched.into_iter().filter_map(candidate).collect()
         })
@@ -127,9 +146,9 @@ impl<'a> Question<'a> {
 
     /// The newest memories that have a part.
     fn having(&self, part: &Part, n_max: usize) -> Result<Vec<MemoryNumber>> {
-        let mut numbers = Vec::new();
+        let mut numbers = part.saying.clone();
         match &part.wanted.what {
-            What::Nothing => {}
+            What::Nothing | What::Words => {}
             // No index is as quick as the catalogue for what every other memory has.
             What::Column(column) if is_common(&part.wanted.what) => {
                 numbers = self.engine.with_index(|index| {
@@ -158,6 +177,7 @@ impl<'a> Question<'a> {
         }
         match &part.wanted.what {
             What::Nothing => Ok(vec![false; numbers.len()]),
+            What::Words => self.test_by_list(part, numbers),
             // Communities are not in the catalogue, and there are few memories in one.
             What::Column(Column::Communities(_)) => self.test_by_list(part, numbers),
             What::Column(column) => self.engine.with_index(|index| {
@@ -182,6 +202,13 @@ impl<'a> Question<'a> {
         let having: BTreeSet<MemoryNumber> = self.having(part, COUNT_MAX)?.into_iter().collect();
         Ok(numbers.iter().map(|number| having.contains(number)).collect())
     }
+}
+
+/// The memories that have all words of a name, the best first. The index bounds the work.
+fn said_in(engine: &MemoryEngine, name: &str) -> Result<Vec<MemoryNumber>> {
+    let query = LexicalQuery { words: Vec::new(), phrases: vec![name.to_owned()] };
+    let hits = engine.with_index(|index| index.search(&query, &Scope::default(), WORDED_MAX))?;
+    Ok(hits.into_iter().map(|hit| hit.number).collect())
 }
 
 /// Every other memory has it: even in a small store it leads nowhere.

@@ -30,8 +30,21 @@ pub(super) enum What {
     Column(Column),
     /// It is an attribute of this name; without a role, in any role.
     Attribute(Option<AttributeRole>),
+    /// Nothing is known to have it; what says it may be meant.
+    Words,
     /// Nobody has it.
     Nothing,
+}
+
+impl Wanted {
+    /// Tells whether what is asked for is a name: where nobody has it, somebody may say it.
+    pub(super) fn may_be_said(&self) -> bool {
+        match self.what {
+            What::Attribute(role) => role.is_none_or(|role| role == AttributeRole::Entity),
+            What::Words => true,
+            What::Column(_) | What::Nothing => false,
+        }
+    }
 }
 
 impl MemoryEngine {
@@ -101,7 +114,10 @@ impl MemoryEngine {
 
     fn of_topic(&self, topic: &str) -> Result<What> {
         let communities = self.read(|reader| communities_of(reader, topic))?;
-        Ok(if_any(communities, Column::Communities))
+        Ok(match communities.is_empty() {
+            true => What::Words,
+            false => What::Column(Column::Communities(communities)),
+        })
     }
 }
 

@@ -4,21 +4,22 @@
 use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan as _};
 
+use super::parts::part;
 use super::words::{Unit, Word, count};
 use super::{Days, FIRST_DAY};
 
 /// Days, and how many words say so.
-type Said = (Days, usize);
+pub(super) type Said = (Days, usize);
 
 /// What "a few" may be off, in days, beside what its unit may.
 const FEW: i64 = 3;
 
 /// Reads a span at the beginning of the words: from one time to another, since or until one, or
 /// the days of one.
-pub(super) fn span(words: &[Word], today: Date) -> Option<Days> {
+pub(super) fn span(words: &[Word], today: Date) -> Option<Said> {
     let lower = lower(words);
     let behind = |n: usize| words.get(n..).unwrap_or_default();
-    match lower.as_slice() {
+    let both = match lower.as_slice() {
         ["between" | "zwischen" | "entre" | "между", ..] => {
             both(behind(1), &["and", "und", "et", "y", "и"], today)
         }
@@ -28,26 +29,37 @@ pub(super) fn span(words: &[Word], today: Date) -> Option<Days> {
             today,
         ),
         _ => None,
+    };
+    if let Some((days, n_words)) = both {
+        return Some((days, n_words + 1));
     }
-    .or_else(|| expression(words, today).map(|(days, _)| days))
-    .or_else(|| match lower.as_slice() {
-        ["since" | "seit" | "depuis" | "desde" | "с", ..] => {
-            Days::between(sure_point(behind(1), today)?.0.first, today)
-        }
-        ["after" | "nach" | "après" | "после", ..] => {
-            Days::between(sure_point(behind(1), today)?.0.last.tomorrow().ok()?, today)
-        }
-        ["después", "de" | "del", ..] => {
-            Days::between(sure_point(behind(2), today)?.0.last.tomorrow().ok()?, today)
-        }
-        ["before" | "until" | "till" | "bis" | "avant" | "hasta" | "до", ..] => {
-            Days::between(FIRST_DAY, sure_point(behind(1), today)?.0.first.yesterday().ok()?)
-        }
-        ["antes", "de" | "del", ..] => {
-            Days::between(FIRST_DAY, sure_point(behind(2), today)?.0.first.yesterday().ok()?)
-        }
-        _ => None,
+    expression(words, today).or_else(|| {
+        let (side, n_before) = match lower.as_slice() {
+            ["since" | "seit" | "depuis" | "desde" | "с", ..] => (Open::From, 1),
+            ["after" | "nach" | "après" | "после", ..] => (Open::After, 1),
+            ["después", "de" | "del", ..] => (Open::After, 2),
+            ["before" | "until" | "till" | "bis" | "avant" | "hasta" | "до", ..] => {
+                (Open::Before, 1)
+            }
+            ["antes", "de" | "del", ..] => (Open::Before, 2),
+            _ => return None,
+        };
+        let (point, n_words) = sure_point(behind(n_before), today)?;
+        let days = match side {
+            Open::From => Days::between(point.first, today),
+            Open::After => Days::between(point.last.tomorrow().ok()?, today),
+            Open::Before => Days::between(FIRST_DAY, point.first.yesterday().ok()?),
+        };
+        Some((days?, n_before + n_words))
     })
+}
+
+/// Where a span with one end lies.
+#[derive(Clone, Copy)]
+enum Open {
+    From,
+    After,
+    Before,
 }
 
 /// Reads a time that a preposition or the asker says is one: bare months, weekdays and years too.
@@ -64,31 +76,44 @@ pub(super) fn point(words: &[Word], today: Date) -> Option<Said> {
     })
 }
 
-/// The same, but a word that may be something else is not taken for a month.
+/// The same, but a word that may be something else is not taken for a month. Behind an article, a
+/// bare month names something else: "after the March release".
 fn sure_point(words: &[Word], today: Date) -> Option<Said> {
+    let is_article = |word: &Word| matches!(word.lower.as_str(), "the" | "dem" | "der" | "den");
+    if words.first().is_some_and(is_article) {
+        let (days, n_words) = expression(words.get(1..)?, today)?;
+        return Some((days, n_words + 1));
+    }
     let is_doubtful = words.first().is_some_and(|word| word.month() != word.sure_month());
     if is_doubtful { None } else { point(words, today) }
 }
 
 /// Two times with a word between them; the earlier month of the later year is meant.
-fn both(words: &[Word], joins: &[&str], today: Date) -> Option<Days> {
+fn both(words: &[Word], joins: &[&str], today: Date) -> Option<Said> {
     let (first, n_words) = point(words, today)?;
     let join = words.get(n_words)?;
-    let (last, _) = point(words.get(n_words + 1..)?, today)?;
+    let (last, n_last) = point(words.get(n_words + 1..)?, today)?;
     if !joins.contains(&join.lower.as_str()) {
         return None;
     }
-    Days::between(first.first, last.last)
-        .or_else(|| Days::between(first.first.checked_sub(1.year()).ok()?, last.last))
+    let days = Days::between(first.first, last.last)
+        .or_else(|| Days::between(first.first.checked_sub(1.year()).ok()?, last.last))?;
+    Some((days, n_words + 1 + n_last))
 }
 
 /// Reads a time that needs nobody to say that it is one.
 fn expression(words: &[Word], today: Date) -> Option<Said> {
     numeric(words)
+        .or_else(|| part(words, today))
         .or_else(|| ago(words, today))
         .or_else(|| relative(words, today))
         .or_else(|| part_of_year(words, today))
         .or_else(|| month_and_day(words, today))
+}
+
+/// Reads a date: day, month and year, or a month with one of them.
+pub(super) fn date(words: &[Word], today: Date) -> Option<Said> {
+    numeric(words).or_else(|| month_and_day(words, today))
 }
 
 /// `2025-03-14`, `2025-03`, `2025/03/14`, `14.03.2025`, the date of `2025-03-14T10:00`.
@@ -152,6 +177,7 @@ fn relative(words: &[Word], today: Date) -> Option<Said> {
         ["vorgestern" | "anteayer" | "позавчера", ..] => {
             one(today.checked_sub(2.days()).ok(), 1)
         }
+        ["day", "before", "yesterday", ..] => one(today.checked_sub(2.days()).ok(), 3),
         ["avant", "hier", ..] => one(today.checked_sub(2.days()).ok(), 2),
         ["last", "weekend", ..] => {
             let first = today.nth_weekday(-1, Weekday::Saturday).ok()?;
@@ -228,6 +254,7 @@ fn named_unit(which: Which, named: &Word, today: Date) -> Option<Days> {
     let unit = Unit::of(&named.lower).filter(|_| which != Which::On)?;
     match (which, unit) {
         (_, Unit::Day) | (Which::On, _) => None,
+        (_, Unit::Fortnight) => since(today, 14.days()),
         (Which::Last, Unit::Week) => since(today, 10.days()),
         (Which::This, Unit::Week) => since(today, 7.days()),
         (Which::This, Unit::Month) => since(today, 31.days()),
@@ -298,7 +325,8 @@ fn quarter_of(day: Date) -> Days {
     part_days(nth, 3, Some(day.year()), day).unwrap_or(Days::one(day))
 }
 
-/// "March 14, 2025", "14 March", "14 de mayo", "in March 2025", "im Mai", "in 2024".
+/// "March 14, 2025", "14 March", "the 14th of March", "14 de mayo", "in March 2025", "im Mai",
+/// "in 2024".
 fn month_and_day(words: &[Word], today: Date) -> Option<Said> {
     let dated = |month: i8, day: i8, n_words: usize| {
         let year = words.get(n_words).and_then(Word::year);
@@ -309,6 +337,9 @@ fn month_and_day(words: &[Word], today: Date) -> Option<Said> {
         [day, of, name, ..]
             if day.day_of_month().is_some() && of.lower == "de" && name.month().is_some() =>
         {
+            dated(name.month()?, day.day_of_month()?, 3)
+        }
+        [day, of, name, ..] if day.is_ordinal() && of.lower == "of" && name.month().is_some() => {
             dated(name.month()?, day.day_of_month()?, 3)
         }
         [day, name, ..] if day.day_of_month().is_some() && name.month_beside_number().is_some() => {
@@ -323,9 +354,7 @@ fn month_and_day(words: &[Word], today: Date) -> Option<Said> {
         [before, name, ..] => {
             let month = match before.lower.as_str() {
                 "in" | "im" | "en" | "в" => name.month(),
-                "during" | "of" | "early" | "late" | "mid" | "anfang" | "ende" | "mitte" => {
-                    name.sure_month()
-                }
+                "during" | "of" => name.sure_month(),
                 _ => None,
             };
             let is_in = matches!(before.lower.as_str(), "in" | "during" | "en" | "в");
@@ -342,7 +371,7 @@ fn month_and_day(words: &[Word], today: Date) -> Option<Said> {
 }
 
 /// The month in the year that follows it, or else the latest one that has begun.
-fn whole_month(month: i8, next: Option<&Word>, today: Date) -> Option<Said> {
+pub(super) fn whole_month(month: i8, next: Option<&Word>, today: Date) -> Option<Said> {
     let year = next.and_then(Word::year);
     let first = latest(month, 1, year, today)?;
     Some((Days { first, last: first.last_of_month() }, 1 + usize::from(year.is_some())))
@@ -370,7 +399,7 @@ fn whole_year(year: i16) -> Option<Days> {
     Days::between(Date::new(year, 1, 1).ok()?, Date::new(year, 12, 31).ok()?)
 }
 
-fn lower(words: &[Word]) -> Vec<&str> {
+pub(super) fn lower(words: &[Word]) -> Vec<&str> {
     words.iter().take(LOOK_AHEAD).map(|word| word.lower.as_str()).collect()
 }
 

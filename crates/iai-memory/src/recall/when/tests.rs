@@ -98,6 +98,95 @@ fn other_languages_have_days_too() {
 }
 
 #[test]
+fn parts_of_months_and_years_are_days_too() {
+    check("the first week of August", Some(("2026-08-01", "2026-08-07")));
+    check("the first week of may", Some(("2026-05-01", "2026-05-07")));
+    check("in the last week of September", Some(("2026-09-24", "2026-09-30")));
+    check("in the second half of September", Some(("2026-09-16", "2026-09-30")));
+    check("mid october", Some(("2026-10-10", "2026-10-21")));
+    check("the middle of October", Some(("2026-10-10", "2026-10-21")));
+    check("early Sept", Some(("2026-09-01", "2026-09-12")));
+    check("early in September", Some(("2026-09-01", "2026-09-12")));
+    check("at the beginning of October", Some(("2026-10-01", "2026-10-12")));
+    check("late September 2025", Some(("2025-09-20", "2025-09-30")));
+    check("by the end of may", Some(("2026-05-20", "2026-05-31")));
+    check("the end of November", Some(("2025-11-20", "2025-11-30")));
+    check("the end of November 2026", Some(("2026-11-20", "2026-11-30")));
+    check("early 2026", Some(("2026-01-01", "2026-04-30")));
+    check("at the end of 2025", Some(("2025-09-01", "2025-12-31")));
+    check("since the beginning of October", Some(("2026-10-01", "2026-11-16")));
+    check("before the end of October", Some(("1970-01-01", "2026-10-19")));
+    check("Ende August", Some(("2026-08-20", "2026-08-31")));
+    check("Anfang Oktober", Some(("2026-10-01", "2026-10-12")));
+    check("Mitte Mai", Some(("2026-05-10", "2026-05-21")));
+    check("in der ersten Woche im August", Some(("2026-08-01", "2026-08-07")));
+    check("zweite Hälfte September", Some(("2026-09-16", "2026-09-30")));
+    check("fin mai", Some(("2026-05-20", "2026-05-31")));
+    check("a finales de mayo", Some(("2026-05-20", "2026-05-31")));
+    check("в начале октября", Some(("2026-10-01", "2026-10-12")));
+    check("on the 14th of September", Some(("2026-09-14", "2026-09-14")));
+}
+
+#[test]
+fn weeks_and_seasons_are_days_too() {
+    check("the day before yesterday", Some(("2026-11-14", "2026-11-14")));
+    check("vorgestern", Some(("2026-11-14", "2026-11-14")));
+    check("avant-hier", Some(("2026-11-14", "2026-11-14")));
+    check("before yesterday", Some(("1970-01-01", "2026-11-14")));
+    check("a fortnight ago", Some(("2026-10-30", "2026-11-05")));
+    check("vor vierzehn Tagen", Some(("2026-11-02", "2026-11-02")));
+    check("the week of October 5", Some(("2026-10-05", "2026-10-11")));
+    check("the week of the 7th of October", Some(("2026-10-05", "2026-10-11")));
+    check("in der Woche vom 7. Oktober", Some(("2026-10-05", "2026-10-11")));
+    check("in week 41", Some(("2026-10-05", "2026-10-11")));
+    check("KW 41", Some(("2026-10-05", "2026-10-11")));
+    check("in KW41", Some(("2026-10-05", "2026-10-11")));
+    check("week 50", Some(("2025-12-08", "2025-12-14")));
+    check("week 41 of 2025", Some(("2025-10-06", "2025-10-12")));
+    check("over the summer", Some(("2026-06-01", "2026-08-31")));
+    check("in summer 2025", Some(("2025-06-01", "2025-08-31")));
+    check("last winter", Some(("2025-12-01", "2026-02-28")));
+    check("what broke in the spring", Some(("2026-03-01", "2026-05-31")));
+    check("last fall we moved", Some(("2025-09-01", "2025-11-30")));
+    check("im Herbst", Some(("2026-09-01", "2026-11-30")));
+    check("letzten Sommer", Some(("2026-06-01", "2026-08-31")));
+    check("l'été dernier", Some(("2026-06-01", "2026-08-31")));
+    check("летом", Some(("2026-06-01", "2026-08-31")));
+}
+
+#[test]
+fn a_cue_may_ask_for_a_time_and_for_nothing_else() {
+    for text in [
+        "what happened on 14 September",
+        "what did we do the day before yesterday?",
+        "what was said last week",
+        "in May",
+        "was war gestern los?",
+        "was haben wir in KW 41 gemacht?",
+        "what did I work on between May and July",
+        "show me everything from the first week of August",
+        "qu'est-ce qui s'est passé hier",
+        "qué hicimos ayer",
+        "что было вчера",
+    ] {
+        let named = Days::named_in(text, asked_at());
+        assert!(named.is_some() && Days::all_of(text, asked_at()) == named, "{text}");
+    }
+    for text in [
+        "which port did we choose on 14 September",
+        "what happened to the parser yesterday",
+        "what do we do on Friday",
+        "what is on Friday",
+        "what have we to be done before 2026-12-01",
+        "what may happen",
+        "what happened",
+        "",
+    ] {
+        assert_eq!(Days::all_of(text, asked_at()), None, "{text}");
+    }
+}
+
+#[test]
 fn what_is_no_date_is_left_alone() {
     for text in [
         "",
@@ -129,6 +218,26 @@ fn what_is_no_date_is_left_alone() {
         "on day one",
         "port 2025",
         "1/2 and 3/4",
+        "the end August came to",
+        "what did August say",
+        "early may fail",
+        "the late march through the town",
+        "the start of the march",
+        "the first week of the sprint",
+        "the beginning of the file",
+        "mid level engineers",
+        "the end of 2048 bytes",
+        "week 3 of the bootcamp",
+        "the week of pain",
+        "week 99",
+        "after the March release",
+        "in Spring we use beans",
+        "in the spring boot app",
+        "this spring is a bean",
+        "does this fall back to the cache",
+        "in the fall back path",
+        "a summer intern",
+        "3 of march",
     ] {
         check(text, None);
     }

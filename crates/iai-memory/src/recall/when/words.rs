@@ -115,6 +115,11 @@ impl Word {
         digits.parse().ok().filter(|day| is_ordinal && (1..=31).contains(day))
     }
 
+    /// A day with an ending that says it is one: `14th`, not `14`.
+    pub(super) fn is_ordinal(&self) -> bool {
+        self.day_of_month().is_some() && !self.lower.ends_with(|last: char| last.is_ascii_digit())
+    }
+
     pub(super) fn year(&self) -> Option<i16> {
         let year = self.lower.parse().ok().filter(|_| self.lower.len() == 4)?;
         (1970..=2100).contains(&year).then_some(year)
@@ -126,10 +131,10 @@ const COUNT_MAX: i64 = 400;
 
 /// Numbers from one on, by language.
 const NUMBERS: [&str; 6] = [
-    "one two three four five six seven eight nine ten eleven twelve",
-    "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
-    "un deux trois quatre cinq six sept huit neuf dix onze douze",
-    "un dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen",
+    "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn",
+    "un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze",
+    "un dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince",
     "один два три четыре пять шесть семь восемь девять десять",
     "одну две",
 ];
@@ -152,6 +157,7 @@ pub(super) fn count(word: &str) -> Option<i64> {
 pub(super) enum Unit {
     Day,
     Week,
+    Fortnight,
     Month,
     Quarter,
     Year,
@@ -166,6 +172,7 @@ impl Unit {
             | "semanas" | "неделя" | "неделю" | "недели" | "недель" | "неделе" => {
                 Self::Week
             }
+            "fortnight" | "fortnights" => Self::Fortnight,
             "month" | "months" | "monat" | "monate" | "monaten" | "mois" | "mes" | "meses"
             | "месяц" | "месяца" | "месяцев" | "месяце" => Self::Month,
             "quarter" | "quarters" | "quartal" | "trimestre" | "квартал" | "квартале" => {
@@ -183,6 +190,7 @@ impl Unit {
         match self {
             Self::Day => (count.days(), 0),
             Self::Week => (count.weeks(), 3),
+            Self::Fortnight => ((2 * count).weeks(), 3),
             Self::Month => (count.months(), 10),
             Self::Quarter => ((3 * count).months(), 20),
             Self::Year => (count.years(), 45),
@@ -257,4 +265,23 @@ const ASKING: &str = "\
 /// Tells whether a word only asks, or only joins what is asked.
 pub(super) fn is_asking(word: &str) -> bool {
     ASKING.split_whitespace().any(|asking| asking == word)
+}
+
+/// Words that say of a time only that it is asked what was then.
+const HAPPENING: &str = "\
+     happen happened done say said talk talked discuss discussed work worked went anything \
+     everything something all tell me show remember recall please there during from us \
+     passiert passierte geschehen geschah gemacht getan gesagt besprochen gearbeitet gab haben \
+     hatten habe hat war waren wurde es los alles was am im an vom von und zeig mir uns \
+     passé fait dit s est a avons qu c ce cette au en quoi pasó hicimos hice dijimos pasado ha \
+     hemos se lo было случилось делали сделали говорили произошло в";
+
+/// Tells whether a word only asks what was at some time.
+pub(super) fn is_happening(word: &str) -> bool {
+    HAPPENING.split_whitespace().any(|happening| happening == word)
+}
+
+/// Tells whether a word asks what is or will be.
+pub(super) fn is_of_now(word: &str) -> bool {
+    matches!(word, "do" | "does" | "is" | "are" | "be")
 }

@@ -83,6 +83,22 @@ fn one_value_apart_is_a_difference_of_its_kind() {
 }
 
 #[test]
+fn numbers_in_words_are_numbers() {
+    check(
+        "Das Limit für Anhänge ist fünf",
+        "Das Limit für Anhänge ist zwölf",
+        Difference::Number,
+        ("fünf", "zwölf"),
+    );
+    check(
+        "The number of beta testers is ten",
+        "The number of beta testers is twenty-five",
+        Difference::Number,
+        ("ten", "twenty-five"),
+    );
+}
+
+#[test]
 fn two_values_may_change_at_once() {
     check(
         "The spring campaign starts on 3 March and ends on 20 March",
@@ -125,6 +141,11 @@ fn other_sentences_and_other_things_are_no_difference() {
         ("to resume it run claude -r ad64798f-0493", "to resume it run claude -r ab8c5aa0-e11b"),
         ("see issue 12 for the whole story", "see issue 13 for the whole story"),
         ("the billing port is 80 and open", "the shop port is 81 and open"),
+        ("The limit of the upload is five", "The limit of the upload is 5"),
+        ("The crash appears on Linux", "The crash appears on Windows"),
+        ("Billing runs on Linux", "Search runs on Windows"),
+        ("CI runs on every push", "CI runs on each commit"),
+        ("We run on AWS, Azure", "We run on Hetzner"),
     ] {
         assert_eq!(compared(old, new), Comparison::Unrelated, "{old} / {new}");
     }
