@@ -304,6 +304,33 @@ fn the_memory_stays_unless_it_is_purged() {
 }
 
 #[test]
+fn what_a_killed_setup_wrote_aside_goes_when_one_leaves() {
+    for arguments in [&["uninstall", "--yes"][..], &["uninstall", "--purge", "--yes"]] {
+        let household = Household::new();
+        household.write(".claude/.settings.json.iai-mcp-mine.tmp", "theirs", 0o600);
+        let before = household.tree();
+        let aside = [
+            ".claude/.settings.json.iai-mcp-0123456789abcdef.tmp",
+            ".codex/.config.toml.iai-mcp-00000000000000ff.tmp",
+            "dotfiles/.mcp.json.iai-mcp-fedcba9876543210.tmp",
+            "..claude.json.iai-mcp-fedcba9876543210.tmp",
+        ];
+        for name in aside {
+            household.write(name, "{", 0o600);
+        }
+        let preview = household.report(&[arguments, &["--dry-run"]].concat(), 0);
+        assert_eq!(state(&preview, "unfinished"), "would do");
+        assert!(aside.iter().all(|name| household.sandbox.path(name).exists()));
+        let report = household.report(arguments, 0);
+        assert_eq!(state(&report, "unfinished"), "done");
+        assert_same(&before, &household.tree());
+        let again = household.report(arguments, 0);
+        let steps = again["steps"].as_array().unwrap();
+        assert!(steps.iter().all(|step| step["name"] != "unfinished"), "{again}");
+    }
+}
+
+#[test]
 fn what_is_not_ours_keeps_the_store_from_being_purged() {
     let household = Household::new();
     household.report(&["setup", "--yes", "--no-model", "--no-import"], 0);
