@@ -273,9 +273,11 @@ impl<'a> Plan<'a> {
 
     /// Says what is left to do, because no program can do it for them.
     fn farewell(&self) -> Vec<String> {
-        let mut lines = vec![
-            "sessions that are open go on running the hook until they end; end them".to_owned(),
-        ];
+        let mut lines = Vec::new();
+        if self.hosts.iter().any(Done::is_change) {
+            let told = "sessions that are open go on running the hook until they end; end them";
+            lines.push(told.to_owned());
+        }
         let copies = self.installer.backups(&HOSTS);
         if !copies.is_empty() {
             lines.push(format!("copies of files you had edited are kept: {}", joined(&copies)));

@@ -279,7 +279,9 @@ fn leaving_gives_back_every_byte() {
     assert!(lost.contains("2 memories") && lost.contains("the key"), "{lost}");
     assert_same(&before, &household.tree());
     assert!(household.sandbox.status().is_none());
+    assert!(report["what_now"][0].as_str().unwrap().starts_with("sessions that are open"));
     let again = household.report(&["uninstall", "--purge", "--yes"], 0);
+    assert!(!again["what_now"].to_string().contains("sessions that are open"), "{again}");
     assert_eq!((state(&again, "daemon"), state(&again, "store")), ("already so", "already so"));
     assert_same(&before, &household.tree());
 }
@@ -392,6 +394,8 @@ fn a_folder_that_cannot_be_used_is_named_and_nothing_else_is_tried() {
     let report = household.report(&["setup", "--yes", "--no-model"], 1);
     assert_eq!(state(&report, "key and store"), "failed");
     assert_eq!((state(&report, "hosts"), state(&report, "proof")), ("skipped", "skipped"));
+    let now = report["what_now"].as_array().unwrap();
+    assert!(now.len() == 1 && now[0].as_str().unwrap().starts_with("mend what failed"), "{now:?}");
     assert_same(&before, &household.tree());
 }
 
