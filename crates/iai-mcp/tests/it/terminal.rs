@@ -332,6 +332,12 @@ fn every_command_has_a_manual_page_without_faults() {
         {
             assert_eq!(stderr(&linted), "", "{file}");
         }
+        assert!(!text.contains(".br\n\n"), "{file}: a gap that is none");
+        if let Ok(linted) =
+            Command::new("mandoc").args(["-T", "lint", "-W", "warning"]).arg(&path).output()
+        {
+            assert_eq!(stdout(&linted), "", "{file}");
+        }
     }
     let printed = sandbox.run(&["man", "daemon", "start"]);
     let page = std::fs::read(folder.join("iai-mcp-daemon-start.1")).unwrap();
