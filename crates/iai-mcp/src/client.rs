@@ -17,8 +17,8 @@ use thiserror::Error;
 
 pub(crate) use degraded::{
     ExistingStore, ExportWanted, Extent, Vectors, back_up, check_backup, check_store, create_key,
-    export, is_nobody_the_daemon, key_status, matched_words, restore, rotate_data_key,
-    rotate_master, verify_store,
+    export, is_nobody_the_daemon, is_room_missing, key_status, matched_words, restore,
+    rotate_data_key, rotate_master, verify_store,
 };
 pub(crate) use leaving::delete_store;
 pub(crate) use start::{StartFailed, Started, start_daemon, stop_daemon, wake_daemon};

@@ -185,6 +185,29 @@ impl Installer<'_> {
         disk::remove(backup).with_context(|| format!("deleting {}", backup.display()))
     }
 
+    /// Returns the new texts of these files that somebody was killed over.
+    pub(crate) fn unfinished(&self, files: &[HostFile]) -> Vec<PathBuf> {
+        files.iter().flat_map(|file| disk::unfinished_of(&file.path)).collect()
+    }
+
+    /// Deletes them, and forgets the files that were never made, with the folders made for them.
+    pub(crate) fn clear_unfinished(&self, files: &[HostFile]) -> anyhow::Result<()> {
+        for path in self.unfinished(files) {
+            disk::remove(&path).with_context(|| format!("deleting {}", path.display()))?;
+        }
+        let mut ledger = Ledger::load(self.home)?;
+        let mut has_forgotten = false;
+        for file in files.iter().filter(|file| std::fs::symlink_metadata(&file.path).is_err()) {
+            let Some(entry) = ledger.get(&file.path).filter(|entry| entry.is_created()) else {
+                continue;
+            };
+            entry.folders_made(&file.path).for_each(remove_if_empty);
+            ledger.remove(&file.path);
+            has_forgotten = true;
+        }
+        if has_forgotten { ledger.save(self.home) } else { Ok(()) }
+    }
+
     /// Says how the hosts are wired now.
     pub(crate) fn look(&self, hosts: &[Host]) -> Vec<Look> {
         let files = hosts.iter().flat_map(|host| host.files(self.folders));
@@ -294,10 +317,8 @@ impl Installer<'_> {
         match &change.new {
             None => {
                 disk::delete(&file.path, old)?;
-                for folder in entry.iter().flat_map(|entry| entry.folders_made(&file.path)) {
-                    // Fails on a folder that holds something by now, as it should.
-                    std::fs::remove_dir(folder).ok();
-                }
+                let made = entry.iter().flat_map(|entry| entry.folders_made(&file.path));
+                made.for_each(remove_if_empty);
             }
             Some(new) => {
                 if change.means == Means::Edit {
@@ -316,6 +337,11 @@ impl Installer<'_> {
         }
         Ok(backup)
     }
+}
+
+fn remove_if_empty(folder: &Path) {
+    // Fails on a folder that holds something by now, as it should.
+    std::fs::remove_dir(folder).ok();
 }
 
 fn entry_of_creation(ledger: &Ledger, file: &HostFile) -> Entry {

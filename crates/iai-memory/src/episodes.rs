@@ -1,6 +1,6 @@
 //! The last sessions as episodes: where, when, how long, how each began and how it ended.
 
-use iai_store::{Catalogue, MemoryNumber, Reader, Role, Tier};
+use iai_store::{Catalogue, MemoryNumber, Reader, Role, Tier, Topic};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -117,14 +117,24 @@ fn lived_sessions(catalogue: &Catalogue, places: Option<&[u32]>) -> Vec<Lived> {
     lived.collect()
 }
 
-/// What the ends of a session are about, each topic once.
-pub(crate) fn topics_of(reader: &Reader, ends: [Option<MemoryNumber>; 2]) -> Result<Vec<String>> {
+/// What the ends of a session are about, each topic once. One that is mostly another project's has
+/// its name from there, and would tell somebody of this project nothing, or something wrong.
+pub(crate) fn topics_of(
+    reader: &Reader,
+    project: Option<&str>,
+    ends: [Option<MemoryNumber>; 2],
+) -> Result<Vec<String>> {
+    let is_elsewhere = |topic: &Topic| match (project, topic.project.as_deref()) {
+        (Some(here), Some(there)) => here != there,
+        (None, _) | (_, None) => false,
+    };
     let mut topics = Vec::new();
     for number in ends.into_iter().flatten() {
-        let label = match reader.topic_of(number)? {
-            Some(topic) => reader.topic(topic)?.map(|topic| topic.label),
+        let topic = match reader.topic_of(number)? {
+            Some(topic) => reader.topic(topic)?.filter(|topic| !is_elsewhere(topic)),
             None => None,
         };
+        let label = topic.map(|topic| topic.label);
         topics.extend(label.filter(|label| !label.is_empty() && !topics.contains(label)));
     }
     Ok(topics)
@@ -143,7 +153,8 @@ fn told(reader: &Reader, lived: &Lived) -> Result<Episode> {
     };
     let first_user = opening(lived.first_user)?;
     let last_assistant = opening(lived.last_assistant)?;
-    let topics = topics_of(reader, [lived.first_user, lived.last_assistant])?;
+    let ends = [lived.first_user, lived.last_assistant];
+    let topics = topics_of(reader, project.as_deref(), ends)?;
     let time = |ms| Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH).to_string();
     Ok(Episode {
         session_id,

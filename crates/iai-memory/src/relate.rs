@@ -24,6 +24,7 @@ use serde_json::json;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::ingest::{CaptureAsk, PAGE_HOST, TOOL_HOST, captured};
+use crate::standing::carry_pin;
 
 pub(crate) use differences::{differ_in_a_fact, is_same_wording};
 pub(crate) use disputes::{Disputes, Opposed, keep_opposed};
@@ -154,6 +155,7 @@ impl MemoryEngine {
                 }
             };
             writing.supersede(current.id, new_id, now)?;
+            carry_pin(writing, &[current.id, original_id], (new_id, new_fact), now)?;
             writing.settle_disputes(number, Settlement::Contradicted, now)?;
             if let Some(number) = writing.read().number_of(original_id)? {
                 writing.settle_disputes(number, Settlement::Contradicted, now)?;

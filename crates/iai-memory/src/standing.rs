@@ -1,6 +1,6 @@
 //! What the user says holds for good: who they are, and which memories stay in sight.
 
-use iai_store::{MemoryId, NewEvent, PinReach, Severity};
+use iai_store::{ExportedDeed, MemoryId, NewEvent, PinReach, Severity, Writing};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -98,6 +98,35 @@ impl MemoryEngine {
     pub fn pins(&self) -> Result<Vec<MemoryView>> {
         self.read(|reader| Ok(crate::shelf::views(reader.all_pinned(PINS_MAX)?)))
     }
+}
+
+/// Pins what holds now in the place of what it corrects, where that is pinned. Words that give
+/// orders to the assistant nobody has consented to: for them the pin stays where it is.
+pub(crate) fn carry_pin(
+    writing: &Writing<'_>,
+    corrected: &[MemoryId],
+    (correction, text): (MemoryId, &str),
+    now: Timestamp,
+) -> Result<()> {
+    if distrust(text).is_some() {
+        return Ok(());
+    }
+    let mut carried = None;
+    for id in corrected {
+        let pin = writing.read().exported_pin(*id)?;
+        let Some(ExportedDeed::Pin { reach, pinned_at, .. }) = pin else { continue };
+        // The old one first: together they never are more than there may be.
+        writing.unpin(*id)?;
+        let data = json!({"pinned": false});
+        writing.event(&event("pin_updated", data, vec![*id], now))?;
+        carried = carried.or(Some((reach, pinned_at)));
+    }
+    if let Some((reach, pinned_at)) = carried {
+        writing.pin(correction, reach, pinned_at)?;
+        let data = json!({"pinned": true, "reach": reach.as_str()});
+        writing.event(&event("pin_updated", data, vec![correction], now))?;
+    }
+    Ok(())
 }
 
 fn event(kind: &str, data: Value, sources: Vec<MemoryId>, at: Timestamp) -> NewEvent {

@@ -2,13 +2,13 @@
 
 import { ask } from "./ask.js";
 import { moment } from "./dates.js";
-import { counted, h, shortProject, speaker } from "./elements.js";
+import { counted, h, inline, shortProject, speaker } from "./elements.js";
 import { help } from "./keys.js";
 
 /** Says something in passing. */
 export function say(words) {
   const toast = document.querySelector(".toast");
-  toast.textContent = words;
+  toast.replaceChildren(...inline(words));
   toast.classList.add("shown");
   clearTimeout(say.timer);
   say.timer = setTimeout(() => toast.classList.remove("shown"), 6000);
@@ -177,5 +177,5 @@ export async function forget(wish, done) {
 
 function complain(place, words) {
   place.querySelector(".complaint")?.remove();
-  place.append(h("p.complaint", { role: "alert" }, words));
+  place.append(h("p.complaint", { role: "alert" }, inline(words)));
 }

@@ -47,7 +47,7 @@ function alive(told, overview) {
     ),
     card(
       "Memories",
-      number(overview?.memories ?? daemon.stored),
+      kept(overview) ?? counted(daemon.stored, "turn"),
       [
         ["Sessions", overview ? number(overview.sessions) : null],
         ["Projects", overview ? number(overview.projects) : null],
@@ -132,7 +132,7 @@ function down(told, overview) {
     ),
     card(
       "Memories",
-      overview ? number(overview.memories) : "unknown",
+      kept(overview) ?? "unknown",
       [["Latest", at(overview?.last_captured_at)]],
       true,
     ),
@@ -145,6 +145,13 @@ function down(told, overview) {
     card("Size", bytes(told.bytes), [["Store", path(told.store)]], true),
     card("Versions", told.program, [["Protocol", told.protocol]], true),
   ];
+}
+
+/** Counts what was said apart from what was made of it, as `iai-mcp status` does. */
+function kept(overview) {
+  if (!overview) return null;
+  const said = counted(overview.memories - overview.generated, "turn");
+  return overview.generated ? `${said}, ${counted(overview.generated, "summary")}` : said;
 }
 
 function card(name, value, rows, isWell) {

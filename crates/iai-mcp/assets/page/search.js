@@ -100,7 +100,7 @@ async function fill(results, cue, project, signal, sessions) {
     results.replaceChildren(...shown);
   } catch (error) {
     if (error.name !== "AbortError")
-      results.replaceChildren(h("p.empty", { role: "alert" }, error.message));
+      results.replaceChildren(h("p.empty", { role: "alert" }, inline(error.message)));
   } finally {
     results.removeAttribute("aria-busy");
   }

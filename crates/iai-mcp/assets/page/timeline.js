@@ -2,7 +2,7 @@
 
 import { ask } from "./ask.js";
 import { ago, clock, dayKey, endOf, lasted, longDay, moment, utcOffsetMinutes } from "./dates.js";
-import { counted, h, number, shortProject, waiting } from "./elements.js";
+import { counted, h, inline, number, shortProject, waiting } from "./elements.js";
 
 export const title = "Timeline";
 
@@ -104,7 +104,7 @@ export async function show(view, { query, signal, go }) {
   more.addEventListener("click", () =>
     load().catch((error) => {
       more.disabled = false;
-      total.textContent = error.message;
+      total.replaceChildren(...inline(error.message));
     }),
   );
   const seen = new IntersectionObserver(

@@ -16,6 +16,7 @@ use notify::Watcher as _;
 use serde_json::{Value, json};
 
 use super::output::Output;
+use super::paper::beside;
 use crate::client::{Client, Started};
 use crate::exit::Exit;
 use crate::fields::Fields as _;
@@ -150,7 +151,10 @@ fn status(settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
     match Client::new(settings.clone()).status() {
         Ok(status) => {
             warn_of_skew(&status, output);
-            output.show(&status, lines_of);
+            output.show(&status, |status| match output.look() {
+                Some(look) => page_of(status, look.line_width()),
+                None => lines_of(status),
+            });
             Ok(ExitCode::SUCCESS)
         }
         Err(error) if error.is_down() => {
@@ -182,6 +186,30 @@ fn lines_of(status: &Value) -> String {
         other => format!("{name}: {other}"),
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The same for a person: what a field holds in words, in lines that fit.
+fn page_of(status: &Value, width: usize) -> String {
+    let fields = status.as_object().into_iter().flatten();
+    let n_columns = fields.clone().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + 2;
+    let lines = fields.map(|(name, value)| {
+        let head = format!("{name:<n_columns$}");
+        beside(&head, n_columns, &in_words(value), width)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Object(parts) => {
+            let parts = parts.iter().map(|(name, value)| format!("{name} {}", in_words(value)));
+            parts.collect::<Vec<_>>().join(" · ")
+        }
+        Value::Array(parts) => parts.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
 }
 
 fn logs(path: &Path, n_lines: usize, follow: bool, output: &Output) -> anyhow::Result<ExitCode> {
@@ -229,4 +257,32 @@ fn follow_log(path: &Path, mut reader: BufReader<File>, output: &Output) -> anyh
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_reads_words_and_a_program_what_it_always_read() {
+        let status = json!({
+            "state": "ready", "pid": 7, "paused_until": null,
+            "memory": {"rss_mib": 31, "rss_mib_peak": 33}, "at": ["a", "b"],
+        });
+        insta::assert_snapshot!(page_of(&status, 80), @r"
+        state         ready
+        pid           7
+        paused_until  -
+        memory        rss_mib 31 · rss_mib_peak 33
+        at            a, b
+        ");
+        assert!(page_of(&status, 40).lines().all(|line| line.chars().count() <= 40));
+        insta::assert_snapshot!(lines_of(&status), @r#"
+        state: ready
+        pid: 7
+        paused_until: null
+        memory: {"rss_mib":31,"rss_mib_peak":33}
+        at: ["a","b"]
+        "#);
+    }
 }

@@ -62,6 +62,38 @@ mod tests {
     use crate::cli::Arguments;
     use clap::CommandFactory as _;
 
+    /// What stands in backticks on the page, word by word; alternatives are words too.
+    fn documented() -> Vec<Vec<&'static str>> {
+        let page = include_str!("../../../../docs/commands.md");
+        let spans = page.split('`').skip(1).step_by(2);
+        let is_between = |letter: char| letter.is_whitespace() || matches!(letter, '|' | '\\');
+        let words = |span: &'static str| span.split(is_between).filter(|word| !word.is_empty());
+        spans.map(|span| words(span).collect()).collect()
+    }
+
+    #[test]
+    fn every_command_stands_in_the_documentation() {
+        let documented = documented();
+        let is_told = |words: &[&str]| {
+            let told = |span: &&Vec<&str>| {
+                span.first() == words.first() && words.iter().all(|word| span.contains(word))
+            };
+            documented.iter().any(|span| told(&span))
+        };
+        let is_shown = |command: &&Command| !command.is_hide_set();
+        let program = Arguments::command();
+        let mut untold = Vec::new();
+        for command in program.get_subcommands().filter(is_shown) {
+            let name = command.get_name();
+            let below = command.get_subcommands().filter(is_shown);
+            let below = below.map(|command| vec![name, command.get_name()]);
+            let lines = std::iter::once(vec![name]).chain(below);
+            untold.extend(lines.filter(|words| !is_told(words)));
+        }
+        assert_eq!(untold, [[""; 0]; 0], "docs/commands.md says that it has every command");
+        assert!(!is_told(&["daemon", "sing"]) && !is_told(&["sing"]));
+    }
+
     #[test]
     fn every_command_stands_in_one_group() {
         let program = Arguments::command();

@@ -110,7 +110,8 @@ fn step_under_way(answer: &Value) -> String {
 }
 
 fn report(answer: &Value, done: &Done) -> String {
-    let n_steps = answer.at("n_steps");
+    // Those that found something to do; the rest of a cycle has nothing to tell.
+    let n_steps = done.0.len();
     let mut lines: Vec<String> = Vec::new();
     for (place, (step, effects)) in (1..).zip(&done.0) {
         let effects: Vec<String> =
@@ -132,4 +133,22 @@ fn report(answer: &Value, done: &Done) -> String {
 
 fn spaced(what: &str) -> String {
     what.replace('_', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_done_is_numbered_to_its_end() {
+        let mut done = Done::default();
+        done.add(&json!({"facts": {"facts_taken": 2}, "topics": {"topics_found": 1}}));
+        done.add(&json!({"facts": {"facts_taken": 1}}));
+        let answer = json!({"n_steps": 16, "is_finished": true, "seconds": 0.25});
+        insta::assert_snapshot!(report(&answer, &done), @r"
+        [1/2] facts ... ok: 2 facts taken
+        [2/2] topics ... ok: 1 topics found
+        Sleep cycle complete (0.2 s total).
+        ");
+    }
 }

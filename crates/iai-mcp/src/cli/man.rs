@@ -79,6 +79,8 @@ fn add_pages(command: &Command, pages: &mut Vec<Page>) -> anyhow::Result<()> {
     let mut roff = Vec::new();
     man.render(&mut roff).with_context(|| format!("making the page of {name}"))?;
     let roff = String::from_utf8(roff).context("a page is text")?;
+    // An empty line between two line ends is one gap, which stricter readers want called so.
+    let roff = roff.replace(".br\n\n.br\n", ".sp\n");
     pages.push(Page { file: format!("{name}.1"), roff });
     for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
         add_pages(command, pages)?;

@@ -8,7 +8,7 @@ mod visible;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-pub(super) use layout::{Piece, beside, layout, snippet};
+pub(super) use layout::{Piece, beside, dotted, layout, plain_lines, snippet};
 pub(super) use moment::{age, short_age};
 pub(super) use visible::{guarded, visible};
 

@@ -24,6 +24,9 @@ use crate::settings::Settings;
 use plan::Plan;
 use steps::Changed;
 
+/// Stands before what the user should know.
+const NOTE: &str = "note: ";
+
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct SetupArguments {
@@ -149,7 +152,7 @@ fn show_problems(plan: &Plan<'_>, output: &Output) {
 
 fn show_notes(plan: &Plan<'_>, output: &Output) {
     for note in &plan.notes {
-        output.explain(&format!("note: {note}"));
+        output.explain(&output.beside(NOTE, NOTE.len(), note));
     }
 }
 

@@ -13,6 +13,9 @@ use crate::exit::Exit;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
 
+/// Columns of the names of what is told.
+const NAME_COLUMNS: usize = 10;
+
 pub(super) fn run(
     client: &Client,
     settings: &Settings,
@@ -20,13 +23,13 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     match client.status() {
         Ok(status) => {
-            output.show(&status, |status| describe(status, settings));
+            output.show(&status, |status| laid_out(&describe(status, settings), output));
             Ok(ExitCode::SUCCESS)
         }
         Err(error) if error.is_down() => {
             let overview = client.call("store_overview", &json!({})).ok();
             let status = status_down(settings, overview.as_ref());
-            output.show(&status, |status| describe_down(status, settings));
+            output.show(&status, |status| laid_out(&describe_down(status, settings), output));
             Ok(Exit::DaemonUnreachable.into())
         }
         Err(error) => Err(error.into()),
@@ -61,33 +64,44 @@ fn status_down(settings: &Settings, overview: Option<&Value>) -> Value {
     })
 }
 
-fn describe(status: &Value, settings: &Settings) -> String {
-    let mut lines = vec![
-        format!(
-            "daemon    {} · version {} · process {} · up {} s",
-            word(status, "state"),
-            word(status, "version"),
-            status.at("pid"),
-            status.at("uptime_sec").as_f64().unwrap_or(0.0).round()
-        ),
-        format!("store     {}", settings.home.root().display()),
-        turns(status),
-        oldest(status, clock::now()),
-    ];
-    if status.at("model").is_object() {
-        lines.push(format!("model     {}", super::model::describe(status.at("model"))));
-    }
-    lines.join("\n")
+/// A name and what it is told about.
+type Fact = (&'static str, String);
+
+/// Puts every fact on a line of its own; at a terminal, on as many as it takes.
+fn laid_out(facts: &[Fact], output: &Output) -> String {
+    let line = |(name, text): &Fact| {
+        let head = format!("{name:<NAME_COLUMNS$}");
+        output.beside(&head, NAME_COLUMNS, text)
+    };
+    facts.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn describe_down(status: &Value, settings: &Settings) -> String {
-    [
-        "daemon    not running; `iai-mcp daemon start` starts it".to_owned(),
-        format!("store     {}", settings.home.root().display()),
-        turns(status),
-        oldest(status, clock::now()),
+fn describe(status: &Value, settings: &Settings) -> Vec<Fact> {
+    let daemon = format!(
+        "{} · version {} · process {} · up {} s",
+        word(status, "state"),
+        word(status, "version"),
+        status.at("pid"),
+        status.at("uptime_sec").as_f64().unwrap_or(0.0).round()
+    );
+    let mut facts = common(daemon, status, settings);
+    if status.at("model").is_object() {
+        facts.push(("model", super::model::describe(status.at("model"))));
+    }
+    facts
+}
+
+fn describe_down(status: &Value, settings: &Settings) -> Vec<Fact> {
+    common("not running; `iai-mcp daemon start` starts it".to_owned(), status, settings)
+}
+
+fn common(daemon: String, status: &Value, settings: &Settings) -> Vec<Fact> {
+    vec![
+        ("daemon", daemon),
+        ("store", settings.home.root().display().to_string()),
+        ("turns", turns(status)),
+        ("oldest", oldest(status, clock::now())),
     ]
-    .join("\n")
 }
 
 fn turns(status: &Value) -> String {
@@ -96,7 +110,7 @@ fn turns(status: &Value) -> String {
         n => format!("{n} stored"),
     };
     format!(
-        "turns     {} captured · {stored} · {} pending · {} set aside",
+        "{} captured · {stored} · {} pending · {} set aside",
         status.at("captured"),
         status.at("pending"),
         status.at("failed")
@@ -106,8 +120,8 @@ fn turns(status: &Value) -> String {
 fn oldest(status: &Value, now: Timestamp) -> String {
     let since = status.at("oldest_pending_at").as_str();
     match since.and_then(|text| text.parse::<Timestamp>().ok()) {
-        Some(since) => format!("oldest    waits for {}", in_words(now.duration_since(since))),
-        None => "oldest    nothing waits".to_owned(),
+        Some(since) => format!("waits for {}", in_words(now.duration_since(since))),
+        None => "nothing waits".to_owned(),
     }
 }
 
@@ -137,11 +151,11 @@ mod tests {
             "captured": 9, "stored": 5, "pending": 3, "failed": 1,
             "oldest_pending_at": "2026-05-01T10:00:00Z",
         });
-        assert_eq!(turns(&waiting), "turns     9 captured · 5 stored · 3 pending · 1 set aside");
-        assert_eq!(oldest(&waiting, now), "oldest    waits for 5 min");
-        assert_eq!(oldest(&json!({"oldest_pending_at": null}), now), "oldest    nothing waits");
+        assert_eq!(turns(&waiting), "9 captured · 5 stored · 3 pending · 1 set aside");
+        assert_eq!(oldest(&waiting, now), "waits for 5 min");
+        assert_eq!(oldest(&json!({"oldest_pending_at": null}), now), "nothing waits");
         let ahead = json!({"oldest_pending_at": "2026-05-01T11:00:00Z"});
-        assert_eq!(oldest(&ahead, now), "oldest    waits for 0 s");
+        assert_eq!(oldest(&ahead, now), "waits for 0 s");
         let nothing = json!({"captured": 2, "stored": null, "pending": 2, "failed": 0});
         assert!(turns(&nothing).contains("nothing stored yet · 2 pending"));
     }

@@ -252,11 +252,22 @@ fn describe(set: &str, taught: &Taught, skipped: &[(String, String)]) -> String 
     if 0 < sample.n_asked {
         let (found, asked) = (sample.n_found, sample.n_asked);
         lines.push(format!("{found} of {asked} found by their own words"));
+    } else if let Some(why) = unasked(taught) {
+        lines.push(format!("none asked back by their own words: {why}"));
     }
     lines.extend(sample.missed.iter().map(|source| format!("  not found: {source}")));
     lines.extend(taught.problems.iter().map(|problem| format!("  {problem}")));
     lines.extend(skipped_lines(skipped));
     lines.join("\n")
+}
+
+/// Says why nothing of what was taught was looked for again.
+fn unasked(taught: &Taught) -> Option<&'static str> {
+    match (taught.n_passages, taught.n_stored) {
+        (0, _) => None,
+        (_, 0) => Some("nothing is new"),
+        (_, _) => Some("they have too few words to be told from others"),
+    }
 }
 
 fn skipped_told(skipped: &[(String, String)]) -> Vec<Value> {
@@ -319,4 +330,33 @@ fn remove(client: &Client, set: &str, yes: bool, output: &Output) -> anyhow::Res
         bail!("there is no set `{set}`; `iai-mcp teach list` shows them");
     }
     forget(client, &json!({"taught": set}), yes, output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_asks_nothing_back_says_why() {
+        let check = |n_passages: usize, n_stored: u64, want: Option<&str>| {
+            let taught = Taught { n_files: 1, n_passages, n_stored, ..Taught::default() };
+            let told = describe("notes", &taught, &[]);
+            let line = told.lines().find_map(|line| line.strip_prefix("none asked back by "));
+            assert_eq!(line, want, "{told}");
+        };
+        check(0, 0, None);
+        check(3, 0, Some("their own words: nothing is new"));
+        let few = "their own words: they have too few words to be told from others";
+        check(3, 2, Some(few));
+    }
+
+    #[test]
+    fn what_was_asked_back_is_counted() {
+        let mut taught = Taught { n_files: 1, n_passages: 3, n_stored: 3, ..Taught::default() };
+        taught.sample.n_asked = 2;
+        taught.sample.n_found = 2;
+        let told = describe("notes", &taught, &[]);
+        assert!(told.contains("2 of 2 found by their own words"), "{told}");
+        assert!(!told.contains("none asked"), "{told}");
+    }
 }

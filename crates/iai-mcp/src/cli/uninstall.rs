@@ -16,11 +16,12 @@ use crate::client::{Client, delete_store, is_nobody_the_daemon};
 use crate::exit::Exit;
 use crate::fields::Fields as _;
 use crate::home::foreign_files;
-use crate::install::{Action, HOSTS, HostFolders, Installer};
+use crate::install::{Action, HOSTS, HostFile, HostFolders, Installer};
 use crate::settings::Settings;
 
 const DAEMON: &str = "daemon";
 const HOSTS_ROW: &str = "hosts";
+const UNFINISHED: &str = "unfinished";
 const COPIES: &str = "copies";
 const STORE: &str = "store";
 /// Foreign files named one by one; the rest is a number.
@@ -45,6 +46,8 @@ struct Plan<'a> {
     installer: Installer<'a>,
     keeping: Keeping<'a>,
     hosts: Vec<Done>,
+    /// Every file setup could have written, changed now or not.
+    all_files: Vec<HostFile>,
     memory: Memory,
 }
 
@@ -116,7 +119,10 @@ impl<'a> Plan<'a> {
         let hosts = steps.into_iter().map(Done::of);
         let hosts = hosts.filter(|done| done.is_change() || done.failure.is_some()).collect();
         let keeping = Keeping::of_uninstall(settings, folders)?;
-        Ok(Self { settings, installer, keeping, hosts, memory })
+        let mut all_files: Vec<HostFile> =
+            HOSTS.iter().flat_map(|host| host.files(folders)).collect();
+        all_files.extend_from_slice(keeping.service_files());
+        Ok(Self { settings, installer, keeping, hosts, all_files, memory })
     }
 
     fn files(&self) -> impl Iterator<Item = &Done> {
@@ -136,6 +142,10 @@ impl<'a> Plan<'a> {
             rows.push(nothing_in_hosts());
         }
         rows.extend(self.hosts.iter().map(|done| host_row(done, false)));
+        let unfinished = self.installer.unfinished(&self.all_files);
+        if !unfinished.is_empty() {
+            rows.push(Row::new(UNFINISHED, State::Planned, deleted(&unfinished)));
+        }
         let copies = self.installer.backups(&HOSTS);
         if self.memory == Memory::Purged && !copies.is_empty() {
             rows.push(Row::new(COPIES, State::Planned, format!("deleted: {}", joined(&copies))));
@@ -186,6 +196,10 @@ impl<'a> Plan<'a> {
     fn undo(&mut self, checklist: &mut Checklist<'_>) {
         // Asked while there is somebody to ask.
         let loss = (self.memory == Memory::Purged).then(|| self.loss());
+        // First: a folder that is ours goes only when nothing is left in it.
+        if let Some(row) = self.clear_unfinished() {
+            checklist.add(row);
+        }
         checklist.add(self.end_daemon());
         if self.hosts.is_empty() {
             checklist.add(nothing_in_hosts());
@@ -206,6 +220,19 @@ impl<'a> Plan<'a> {
         }
         checklist.add(self.drop_copies());
         checklist.add(self.purge(&loss));
+    }
+
+    /// Deletes what a setup that was killed has left beside the files it wrote.
+    fn clear_unfinished(&self) -> Option<Row> {
+        let unfinished = self.installer.unfinished(&self.all_files);
+        match self.installer.clear_unfinished(&self.all_files) {
+            Ok(()) if unfinished.is_empty() => None,
+            Ok(()) => Some(Row::new(UNFINISHED, State::Done, deleted(&unfinished))),
+            Err(error) => {
+                let next = "delete it by hand, and run this again";
+                Some(Row::failed(UNFINISHED, format!("{error:#}"), next))
+            }
+        }
     }
 
     fn end_daemon(&mut self) -> Row {
@@ -246,9 +273,11 @@ impl<'a> Plan<'a> {
 
     /// Says what is left to do, because no program can do it for them.
     fn farewell(&self) -> Vec<String> {
-        let mut lines = vec![
-            "sessions that are open go on running the hook until they end; end them".to_owned(),
-        ];
+        let mut lines = Vec::new();
+        if self.hosts.iter().any(Done::is_change) {
+            let told = "sessions that are open go on running the hook until they end; end them";
+            lines.push(told.to_owned());
+        }
         let copies = self.installer.backups(&HOSTS);
         if !copies.is_empty() {
             lines.push(format!("copies of files you had edited are kept: {}", joined(&copies)));
@@ -258,6 +287,10 @@ impl<'a> Plan<'a> {
         }
         lines
     }
+}
+
+fn deleted(unfinished: &[PathBuf]) -> String {
+    format!("deleted, left by a setup that was ended early: {}", joined(unfinished))
 }
 
 fn nothing_in_hosts() -> Row {

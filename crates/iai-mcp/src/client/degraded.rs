@@ -180,10 +180,42 @@ pub(crate) fn create_key(settings: &Settings) -> Result<(), MemoryError> {
     Ok(create_key_file(&store_paths(&settings.home))?)
 }
 
+/// Whether something could not be made because the disk is full.
+pub(crate) fn is_room_missing(error: &anyhow::Error) -> bool {
+    let is_full = |error: &std::io::Error| {
+        matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
+    };
+    error.chain().any(|cause| {
+        let store = cause.downcast_ref::<MemoryError>();
+        matches!(store, Some(MemoryError::Store(StoreError::Full { .. })))
+            || cause.downcast_ref().is_some_and(is_full)
+    })
+}
+
 /// Checks the store read-only; each line names a problem.
 pub(crate) fn check_store(settings: &Settings) -> Result<Vec<String>, MemoryError> {
     let engine = MemoryEngine::open_read_only(&store_paths(&settings.home), &key_source(settings))?;
     let report = engine.check(CheckDepth::Sample)?;
     let told = report.problems.iter();
     Ok(told.map(|problem| format!("{}: {}", problem.name, problem.detail)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_what_else_is_wrong_with_a_place() {
+        let check = |error: anyhow::Error, want: bool| {
+            assert_eq!(is_room_missing(&error.context("making the key")), want);
+        };
+        let path = || Path::new("/h/.crypto.key").to_owned();
+        check(MemoryError::from(StoreError::Full { path: path() }).into(), true);
+        check(io::Error::from(io::ErrorKind::StorageFull).into(), true);
+        check(io::Error::from(io::ErrorKind::QuotaExceeded).into(), true);
+        check(io::Error::from(io::ErrorKind::NotADirectory).into(), false);
+        check(MemoryError::ReadOnly.into(), false);
+    }
 }

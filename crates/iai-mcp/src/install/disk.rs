@@ -14,6 +14,12 @@ const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const BACKUPS_PER_SECOND_MAX: u32 = 100;
 /// Stands between the name of a file and when it was copied.
 const BACKUP_MARK: &str = ".iai-mcp-backup-";
+/// Stands between the name of a file and the number of a new text for it …
+const ASIDE_MARK: &str = ".iai-mcp-";
+/// … of so many digits …
+const ASIDE_DIGITS: usize = 16;
+/// … which this ends.
+const ASIDE_END: &str = ".tmp";
 
 /// A file as it was found.
 #[derive(Debug)]
@@ -99,12 +105,33 @@ pub(super) fn backups_of(path: &Path) -> Vec<PathBuf> {
         let when = found.strip_prefix(&start).unwrap_or_default();
         !when.is_empty() && when.chars().all(|letter| letter.is_ascii_digit() || letter == '-')
     };
+    files_beside(path, is_copy)
+}
+
+/// Returns the new texts of a file that [`replace`] was killed over before they were in place, in
+/// name order.
+pub(super) fn unfinished_of(path: &Path) -> Vec<PathBuf> {
+    // They stand beside the file itself, not beside a link to it.
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let name = real.file_name().unwrap_or_default().to_string_lossy();
+    let start = format!(".{name}{ASIDE_MARK}");
+    let is_digit = |letter: char| matches!(letter, '0'..='9' | 'a'..='f');
+    let is_aside = |found: &str| {
+        let digits = found.strip_prefix(&start).and_then(|rest| rest.strip_suffix(ASIDE_END));
+        digits.is_some_and(|digits| digits.len() == ASIDE_DIGITS && digits.chars().all(is_digit))
+    };
+    files_beside(&real, is_aside)
+}
+
+/// Returns the files in the folder of this one whose names are sought, in name order.
+fn files_beside(path: &Path, is_sought: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
     let entries = entries.into_iter().flatten().flatten();
-    let copies = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_copy));
-    let mut copies: Vec<PathBuf> = copies.map(|entry| entry.path()).collect();
-    copies.sort();
-    copies
+    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+    let found = entries.filter(|entry| entry.file_name().to_str().is_some_and(&is_sought));
+    let mut found: Vec<PathBuf> = found.filter(is_file).map(|entry| entry.path()).collect();
+    found.sort();
+    found
 }
 
 /// Puts `bytes` in the place of what was `held`: written aside, synced, renamed; links, mode and
@@ -116,10 +143,14 @@ pub(super) fn replace(path: &Path, held: Option<&Held>, bytes: &[u8]) -> Result<
     let folder = real.parent().unwrap_or(Path::new("/"));
     let made = DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder);
     made.map_err(Refusal::during("making its folder"))?;
+    for unfinished in unfinished_of(real) {
+        // One that cannot be deleted is no reason to refuse: it is in nobody's way.
+        remove(&unfinished).ok();
+    }
     let random = getrandom::u64()
         .map_err(|error| Refusal::during("naming a file beside it")(io::Error::other(error)))?;
     let name = real.file_name().unwrap_or_default().to_string_lossy();
-    let aside = folder.join(format!(".{name}.iai-mcp-{random:016x}.tmp"));
+    let aside = folder.join(format!(".{name}{ASIDE_MARK}{random:0ASIDE_DIGITS$x}{ASIDE_END}"));
     let written = create(&aside, bytes, held)
         .map_err(Refusal::during("writing its new text beside it"))
         .and_then(|()| check_unchanged(path, held))
@@ -272,6 +303,36 @@ mod tests {
             copies,
             ["a.iai-mcp-backup-7", "a.iai-mcp-backup-7-1"].map(|name| { folder.path().join(name) })
         );
+    }
+
+    #[test]
+    fn a_text_that_was_never_put_in_place_goes_with_the_next_and_nothing_else_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("a.json"), folder.path().join("link"));
+        fs::write(&real, "old").unwrap();
+        symlink("a.json", &link).unwrap();
+        let ours = [".a.json.iai-mcp-00000000000000ff.tmp", ".a.json.iai-mcp-0123456789abcdef.tmp"];
+        let theirs = [
+            ".a.json.iai-mcp-.tmp",
+            ".a.json.iai-mcp-0123456789ABCDEF.tmp",
+            ".a.json.iai-mcp-0123456789abcde.tmp",
+            ".a.json.iai-mcp-0123456789abcdef.tmp.txt",
+            ".a.json.iai-mcp-0123456789abcdef0.tmp",
+            ".b.json.iai-mcp-0123456789abcdef.tmp",
+            ".link.iai-mcp-0123456789abcdef.tmp",
+            "a.json.iai-mcp-0123456789abcdef.tmp",
+            "a.json.iai-mcp-backup-7",
+        ];
+        for name in ours.iter().chain(&theirs) {
+            fs::write(folder.path().join(name), "half").unwrap();
+        }
+        fs::create_dir(folder.path().join(".a.json.iai-mcp-00000000000000fe.tmp")).unwrap();
+        let found = unfinished_of(&link);
+        assert_eq!(found, ours.map(|name| fs::canonicalize(folder.path()).unwrap().join(name)));
+        let mut rest = names(folder.path());
+        rest.retain(|name| !ours.contains(&name.as_str()));
+        replace(&link, read(&link).unwrap().as_ref(), b"new").unwrap();
+        assert_eq!((fs::read(&real).unwrap(), names(folder.path())), (b"new".to_vec(), rest));
     }
 
     #[test]

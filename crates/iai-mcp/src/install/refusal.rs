@@ -39,13 +39,49 @@ pub(crate) enum Refusal {
     DanglingLink,
     #[error("was changed by another program in the meantime; run this again")]
     Changed,
-    #[error("could not be handled while {doing}: {source}; nothing in it was changed")]
-    Disk { doing: &'static str, source: io::Error },
+    // Named in the message and not a source too: whoever tells the whole chain would tell it twice.
+    #[error(
+        "could not be handled while {doing}: {cause}; nothing in it was changed{}",
+        room(cause)
+    )]
+    Disk { doing: &'static str, cause: io::Error },
 }
 
 impl Refusal {
     /// Turns a disk error into a refusal that says what was being done.
     pub(super) fn during(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Disk { doing, source }
+        move |cause| Self::Disk { doing, cause }
+    }
+}
+
+/// What to do where there was no room for it.
+fn room(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once_and_a_full_disk_with_what_to_do() {
+        let check = |code: i32, want: &str| {
+            let error = io::Error::from_raw_os_error(code);
+            let refusal = Refusal::during("writing its new text beside it")(error);
+            assert_eq!(format!("{:#}", anyhow::Error::from(refusal)), want);
+        };
+        check(
+            28,
+            "could not be handled while writing its new text beside it: No space left on device \
+             (os error 28); nothing in it was changed; free some space",
+        );
+        check(
+            13,
+            "could not be handled while writing its new text beside it: Permission denied (os \
+             error 13); nothing in it was changed",
+        );
     }
 }

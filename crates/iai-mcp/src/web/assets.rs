@@ -48,6 +48,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_page_is_as_small_as_its_decision_says() {
+        let decision = include_str!("../../../../docs/decisions/0009-the-page.md");
+        let told = decision.split_once(" KB. What is").map_or("", |(before, _)| before);
+        let n_kilobytes: usize = told.rsplit(' ').next().unwrap().parse().unwrap();
+        let n_bytes: usize = ASSETS.iter().map(|(_, _, content)| content.len()).sum();
+        assert!(n_bytes < n_kilobytes * 1000, "{n_bytes} bytes");
+        assert!(n_kilobytes * 800 < n_bytes, "{n_bytes} bytes, and the decision says far more");
+    }
+
+    #[test]
     fn every_file_of_the_page_is_served() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/page");
         for file in std::fs::read_dir(folder).unwrap() {

@@ -279,7 +279,9 @@ fn leaving_gives_back_every_byte() {
     assert!(lost.contains("2 memories") && lost.contains("the key"), "{lost}");
     assert_same(&before, &household.tree());
     assert!(household.sandbox.status().is_none());
+    assert!(report["what_now"][0].as_str().unwrap().starts_with("sessions that are open"));
     let again = household.report(&["uninstall", "--purge", "--yes"], 0);
+    assert!(!again["what_now"].to_string().contains("sessions that are open"), "{again}");
     assert_eq!((state(&again, "daemon"), state(&again, "store")), ("already so", "already so"));
     assert_same(&before, &household.tree());
 }
@@ -301,6 +303,33 @@ fn the_memory_stays_unless_it_is_purged() {
         (state(&again, "key and store"), state(&again, "history")),
         ("already so", "already so")
     );
+}
+
+#[test]
+fn what_a_killed_setup_wrote_aside_goes_when_one_leaves() {
+    for arguments in [&["uninstall", "--yes"][..], &["uninstall", "--purge", "--yes"]] {
+        let household = Household::new();
+        household.write(".claude/.settings.json.iai-mcp-mine.tmp", "theirs", 0o600);
+        let before = household.tree();
+        let aside = [
+            ".claude/.settings.json.iai-mcp-0123456789abcdef.tmp",
+            ".codex/.config.toml.iai-mcp-00000000000000ff.tmp",
+            "dotfiles/.mcp.json.iai-mcp-fedcba9876543210.tmp",
+            "..claude.json.iai-mcp-fedcba9876543210.tmp",
+        ];
+        for name in aside {
+            household.write(name, "{", 0o600);
+        }
+        let preview = household.report(&[arguments, &["--dry-run"]].concat(), 0);
+        assert_eq!(state(&preview, "unfinished"), "would do");
+        assert!(aside.iter().all(|name| household.sandbox.path(name).exists()));
+        let report = household.report(arguments, 0);
+        assert_eq!(state(&report, "unfinished"), "done");
+        assert_same(&before, &household.tree());
+        let again = household.report(arguments, 0);
+        let steps = again["steps"].as_array().unwrap();
+        assert!(steps.iter().all(|step| step["name"] != "unfinished"), "{again}");
+    }
 }
 
 #[test]
@@ -365,6 +394,8 @@ fn a_folder_that_cannot_be_used_is_named_and_nothing_else_is_tried() {
     let report = household.report(&["setup", "--yes", "--no-model"], 1);
     assert_eq!(state(&report, "key and store"), "failed");
     assert_eq!((state(&report, "hosts"), state(&report, "proof")), ("skipped", "skipped"));
+    let now = report["what_now"].as_array().unwrap();
+    assert!(now.len() == 1 && now[0].as_str().unwrap().starts_with("mend what failed"), "{now:?}");
     assert_same(&before, &household.tree());
 }
 

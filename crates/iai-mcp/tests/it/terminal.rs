@@ -54,6 +54,35 @@ fn a_terminal_gets_colours_and_nothing_that_steers_it() {
 }
 
 #[test]
+fn nothing_is_wider_than_the_terminal() {
+    const COLUMNS: usize = 40;
+    let sandbox = Sandbox::new().with("NO_COLOR", "1");
+    let _daemon = sandbox.daemon();
+    tell(&sandbox, "s", &["the heron budget of the year is five, and nobody may ask for more"]);
+    let id = sandbox.json(&["list", "--json"])["memories"][0]["record_id"].clone();
+    let id = id.as_str().unwrap();
+    for arguments in [
+        &["recall", "heron budget"][..],
+        &["search", "heron"],
+        &["list"],
+        &["show", id],
+        &["status"],
+        &["daemon", "status"],
+    ] {
+        let mut pty = Pty::start(sandbox.command(arguments), &Stdout::Terminal, (24, 40));
+        assert_eq!(pty.wait(), Some(0), "{arguments:?}: {}", pty.raw());
+        let raw = pty.raw();
+        let widest = raw.lines().max_by_key(|line| line.trim_end().chars().count()).unwrap();
+        assert!(widest.trim_end().chars().count() <= COLUMNS, "{arguments:?}: {widest:?}");
+    }
+    // A pipe is no terminal, however narrow the one is that it was typed at.
+    let piped = stdout(&sandbox.run(&["daemon", "status"]));
+    assert!(piped.lines().any(|line| line.starts_with("memory: {") && line.ends_with('}')));
+    let piped = stdout(&sandbox.run(&["status"]));
+    assert!(piped.contains("\nturns     1 captured · 1 stored · 0 pending · 0 set aside\n"));
+}
+
+#[test]
 fn a_pipe_and_json_get_every_byte() {
     let sandbox = Sandbox::new();
     let _daemon = sandbox.daemon();
@@ -302,6 +331,12 @@ fn every_command_has_a_manual_page_without_faults() {
             Command::new("groff").args(["-man", "-Tutf8", "-ww", "-z"]).arg(&path).output()
         {
             assert_eq!(stderr(&linted), "", "{file}");
+        }
+        assert!(!text.contains(".br\n\n"), "{file}: a gap that is none");
+        if let Ok(linted) =
+            Command::new("mandoc").args(["-T", "lint", "-W", "warning"]).arg(&path).output()
+        {
+            assert_eq!(stdout(&linted), "", "{file}");
         }
     }
     let printed = sandbox.run(&["man", "daemon", "start"]);

@@ -209,6 +209,7 @@ impl MemoryEngine {
             Some(number) => reader.numbered(&[number])?.pop(),
             None => None,
         };
+        let topics = topics_of(reader, project.as_deref(), [opening, None])?;
         Ok(SessionLine {
             session_id,
             host,
@@ -217,7 +218,7 @@ impl MemoryEngine {
             ended: time(ends.ended_ms),
             n_memories: ends.n_memories,
             opening: words.map(|(_, memory)| first_words(&memory.text)),
-            topics: topics_of(reader, [opening, None])?,
+            topics,
         })
     }
 

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use iai_memory::{
-    ConversationAsk, ConversationPart, MembersAsk, NewMemory, Patience, Role, SessionCursor,
-    SessionsAsk,
+    ConversationAsk, ConversationPart, EpisodesAsk, MembersAsk, NewMemory, Patience, Role,
+    SessionCursor, SessionsAsk,
 };
 use jiff::SignedDuration;
 
@@ -154,6 +154,39 @@ fn topics_are_clusters_and_their_members_come_in_pages() {
     assert_eq!((n_members, members.len() as u64), (topic.n_members, topic.n_members));
     let nowhere = MembersAsk { topic: 999_999, before: None, limit: 5 };
     assert!(home.engine.topic_members(&nowhere).is_err());
+}
+
+#[test]
+fn a_session_is_told_by_topics_of_its_own_project() {
+    let subjects = ["billing invoice refund stripe", "tomato compost greenhouse seedling"];
+    let mut turns = Vec::new();
+    for n in 0..25_usize {
+        let (subject, project) = (subjects[n % 2], ["/shop", "/garden"][n % 2]);
+        let mut turn = turn(n as u64, &format!("{subject} note {n} {subject}"), days_ago(2));
+        turn.session = format!("s{n}");
+        // The last one speaks of the shop, in the garden.
+        turn.project = Some(if n == 24 { "/garden" } else { project }.to_owned());
+        turns.push(turn);
+    }
+    let home = home_with(turns);
+    home.engine.consolidate(Patience(Duration::ZERO), &now).unwrap();
+    let topics = home.engine.topic_map().unwrap().topics;
+    let shop = topics.iter().find(|topic| topic.project.as_deref() == Some("/shop")).unwrap();
+    let ask = MembersAsk { topic: shop.number, before: None, limit: 50 };
+    let members = home.engine.topic_members(&ask).unwrap().members;
+    assert!(members.iter().any(|member| member.first_words.contains("note 24 ")), "it is one");
+    let ask = SessionsAsk { limit: 50, ..SessionsAsk::default() };
+    let lines = home.engine.picture_sessions(&ask).unwrap().sessions;
+    let ask = EpisodesAsk { project: None, limit: 50, before: None };
+    let episodes = home.engine.episodes(&ask).unwrap().episodes;
+    let of = |name: &str| {
+        let line = lines.iter().find(|line| line.session_id == name).unwrap();
+        let episode = episodes.iter().find(|episode| episode.session_id == name).unwrap();
+        assert_eq!(line.topics, episode.topics, "{name}");
+        line.topics.clone()
+    };
+    assert!(!of("s0").is_empty() && !of("s1").is_empty() && of("s0") != of("s1"));
+    assert_eq!(of("s24"), [""; 0]);
 }
 
 #[test]

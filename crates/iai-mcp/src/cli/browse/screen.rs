@@ -17,7 +17,7 @@ use super::state::{Scope, State};
 use super::terminal::OwnTerminal;
 use crate::cli::memories::page::{Sought, project_name};
 use crate::cli::memories::{items, speaker};
-use crate::cli::paper::{Colours, Look, Piece, layout, snippet, visible};
+use crate::cli::paper::{Colours, Look, Piece, layout, plain_lines, snippet, visible};
 use crate::fields::Fields as _;
 
 const PROMPT: &str = "> ";
@@ -27,8 +27,16 @@ const ROW_CHARS_MAX: usize = 4000;
 const PREVIEW_CHARS_MAX: usize = 50_000;
 /// From this width on, list and memory stand side by side.
 const SIDE_BY_SIDE_COLUMNS: u16 = 110;
-const KEYS: &str =
-    "Enter print · ^Y copy · Tab all/project · ↑↓ choose · ^F ^B scroll · F1 help · Esc leave";
+/// What keys do, most wanted first: a narrow screen shows as many as fit.
+const KEYS: [&str; 7] = [
+    "Esc leave",
+    "Enter print",
+    "F1 help",
+    "↑↓ choose",
+    "Tab all/project",
+    "^Y copy",
+    "^F ^B scroll",
+];
 const HELP: &[&str] = &[
     "Type to search; every word may be in any form, a part of a word is found too.",
     "",
@@ -93,12 +101,14 @@ impl Painter<'_> {
         let [middle, keys] = Layout::vertical(rows).areas(rest);
         Line::from(format!("{PROMPT}{}", state.line.text())).render(typed, buffer);
         Line::from(self.status(state)).render(told, buffer);
-        Line::styled(KEYS, quiet()).render(keys, buffer);
+        Line::styled(keys_fitting(usize::from(keys.width)), quiet()).render(keys, buffer);
         let column = (PROMPT.width() + state.line.before().width()).try_into().unwrap_or(u16::MAX);
         let cursor = Position::new(typed.x.saturating_add(column).min(typed.right()), typed.y);
         if state.is_helping {
-            for (line, place) in HELP.iter().zip(middle.rows()) {
-                Line::from(*line).render(place, buffer);
+            let width = usize::from(middle.width).max(1);
+            let help = HELP.iter().flat_map(|line| plain_lines(line, width));
+            for (line, place) in help.zip(middle.rows()) {
+                Line::from(line).render(place, buffer);
             }
             return cursor;
         }
@@ -241,6 +251,19 @@ impl Painter<'_> {
     }
 }
 
+fn keys_fitting(width: usize) -> String {
+    let mut fitting = String::new();
+    for key in KEYS {
+        let longer =
+            if fitting.is_empty() { key.to_owned() } else { format!("{fitting} · {key}") };
+        if width < longer.width() {
+            break;
+        }
+        fitting = longer;
+    }
+    fitting
+}
+
 fn quiet() -> Style {
     Style::new().add_modifier(Modifier::DIM)
 }
@@ -315,8 +338,29 @@ mod tests {
         it
 
          after  user      fine
-        Enter print · ^Y copy · Tab all/project · ↑↓ choose · ^F ^B scro
+        Esc leave · Enter print · F1 help · ↑↓ choose · Tab all/project
         ");
+    }
+
+    #[test]
+    fn how_to_leave_is_told_at_every_width_and_no_key_in_part() {
+        for (width, want) in [
+            (
+                100,
+                "Esc leave · Enter print · F1 help · ↑↓ choose · Tab all/project · ^Y copy · \
+              ^F ^B scroll",
+            ),
+            (80, "Esc leave · Enter print · F1 help · ↑↓ choose · Tab all/project · ^Y copy"),
+            (40, "Esc leave · Enter print · F1 help"),
+            (9, "Esc leave"),
+            (8, ""),
+        ] {
+            assert_eq!(painted(&mut state(), width, 8).last().unwrap(), want, "in {width}");
+        }
+        let mut state = state();
+        state.is_helping = true;
+        let rows = painted(&mut state, 40, 30);
+        assert!(rows.iter().any(|row| row.contains("ten at once")), "{rows:?}");
     }
 
     #[test]

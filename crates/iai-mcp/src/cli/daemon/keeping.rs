@@ -15,7 +15,7 @@ use crate::client::{
 use crate::exit::Exit;
 use crate::fields::Fields as _;
 use crate::home::ensure_private_folder;
-use crate::install::{Action, HostFolders, Installer};
+use crate::install::{Action, HostFile, HostFolders, Installer};
 use crate::service::{Keeper, Service};
 use crate::settings::Settings;
 
@@ -110,6 +110,11 @@ impl<'a> Keeping<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns every file the service has where it is one.
+    pub(in crate::cli) fn service_files(&self) -> &[HostFile] {
+        self.service.files()
     }
 
     /// Returns the files' paths, for people.

@@ -6,11 +6,15 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::{advice, items, speaker};
-use crate::cli::paper::{Look, Tone, layout, snippet, visible};
+use crate::cli::paper::{Look, Tone, beside, dotted, layout, plain_lines, snippet, visible};
 use crate::client::matched_words;
 use crate::fields::Fields as _;
 
 const INDENT: &str = "  ";
+/// Columns of the names before what is known about a memory.
+const NAME_COLUMNS: usize = 9;
+/// With fewer columns than this, a listed memory has its words on a line of their own.
+const ONE_LINE_COLUMNS_MIN: usize = 56;
 /// Characters of an id that are shown; they are enough to ask for it.
 const ID_CHARS: usize = 8;
 
@@ -53,31 +57,42 @@ pub(super) fn recalled(answer: &Value, cue: &str, look: &Look) -> String {
 fn of_hit(hit: &Value, cue: &str, look: &Look) -> String {
     let mut lines = vec![headline(hit, look)];
     if let Some(why) = hit.at("untrusted").as_str() {
-        lines.push(look.tint(Tone::Careful, &format!("{INDENT}untrusted: it {}", visible(why))));
+        let told = format!("untrusted: it {}", visible(why));
+        lines.extend(indented(&told, Tone::Careful, look));
     }
     lines.extend(body(hit, Sought::Words(cue), look));
     let id = short_id(hit);
     let (score, reason) = (hit.at("score"), hit.at("reason").as_str().unwrap_or("-"));
     let foot = format!("{id} · score {score} · {reason}");
-    let foot = layout(&foot, &[], look.line_width() - INDENT.len());
-    lines.extend(
-        foot.iter().map(|line| look.tint(Tone::Quiet, &format!("{INDENT}{}", look.line(line)))),
-    );
+    lines.extend(indented(&foot, Tone::Quiet, look));
     lines.join("\n")
+}
+
+/// A remark on a memory, below it.
+fn indented(text: &str, tone: Tone, look: &Look) -> Vec<String> {
+    let lines = plain_lines(text, look.line_width() - INDENT.len());
+    lines.iter().map(|line| look.tint(tone, &format!("{INDENT}{line}"))).collect()
 }
 
 /// When, who, where.
 fn headline(memory: &Value, look: &Look) -> String {
     let said_at = text_of(memory, "ts");
-    let when = look.tint(Tone::Good, &look.date(said_at));
-    let age = look.age(said_at);
-    let beside = [age.as_str(), speaker(memory), &project_name(memory)];
-    let beside: Vec<String> = beside
+    let (date, age) = (look.date(said_at), look.age(said_at));
+    let parts = [date.as_str(), age.as_str(), speaker(memory), &project_name(memory)];
+    let parts: Vec<String> = parts
         .into_iter()
         .filter(|part| !part.is_empty())
         .map(|part| visible(part).into_owned())
         .collect();
-    format!("{when} {}", look.tint(Tone::Quiet, &format!("· {}", beside.join(" · "))))
+    let line = |line: &String| match line.strip_prefix(&date) {
+        Some("") => look.tint(Tone::Good, &date),
+        Some(rest) => {
+            let rest = look.tint(Tone::Quiet, rest.trim_start());
+            format!("{} {rest}", look.tint(Tone::Good, &date))
+        }
+        None => look.tint(Tone::Quiet, line),
+    };
+    dotted(&parts, look.line_width()).iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The words, indented.
@@ -87,20 +102,21 @@ fn body(memory: &Value, sought: Sought<'_>, look: &Look) -> Vec<String> {
     lines.iter().map(|line| format!("{INDENT}{}", look.line(line)).trim_end().to_owned()).collect()
 }
 
-/// Shows one memory on one line.
+/// Shows one memory on one line, or on two where that would be too little.
 pub(super) fn listed(memory: &Value, sought: Sought<'_>, look: &Look) -> String {
     let said_at = text_of(memory, "ts");
-    let head = format!(
-        "{}  {}  {:>4}  {:<9}  ",
-        short_id(memory),
-        look.date(said_at),
-        look.short_age(said_at),
-        visible(speaker(memory)),
-    );
+    let (id, age, who) = (short_id(memory), look.short_age(said_at), visible(speaker(memory)));
     let text = text_of(memory, "literal_surface");
+    let words = |width| look.line(&snippet(text, &sought.spans(text), width));
+    if look.line_width() < ONE_LINE_COLUMNS_MIN {
+        let head = plain_lines(&format!("{id}  {age:>4}  {who}"), look.line_width());
+        let head: Vec<String> = head.iter().map(|line| look.tint(Tone::Quiet, line)).collect();
+        let words = words(look.line_width() - INDENT.len());
+        return format!("{}\n{INDENT}{words}", head.join("\n"));
+    }
+    let head = format!("{id}  {}  {age:>4}  {who:<9}  ", look.date(said_at));
     let width = look.line_width().saturating_sub(head.chars().count()).max(ID_CHARS);
-    let line = look.line(&snippet(text, &sought.spans(text), width));
-    format!("{}{line}", look.tint(Tone::Quiet, &head))
+    format!("{}{}", look.tint(Tone::Quiet, &head), words(width))
 }
 
 /// Shows one memory whole, with everything known about it.
@@ -122,7 +138,11 @@ pub(in crate::cli) fn whole(memory: &Value, look: &Look) -> String {
         ("tier", field("tier")),
         ("valid", until),
     ];
-    let facts = facts.map(|(name, value)| look.tint(Tone::Quiet, &format!("{name:<8} {value}")));
+    let facts = facts.map(|(name, value)| {
+        let head = format!("{name:<8} ");
+        let laid = beside(&head, NAME_COLUMNS, &value, look.line_width());
+        laid.lines().map(|line| look.tint(Tone::Quiet, line)).collect::<Vec<_>>().join("\n")
+    });
     let text = layout(text_of(memory, "literal_surface"), &[], look.line_width());
     let text: Vec<String> = text.iter().map(|line| look.line(line)).collect();
     format!("{}\n\n{}", facts.join("\n"), text.join("\n"))
@@ -211,7 +231,8 @@ mod tests {
         let text = "We retried three times, then gave up.\n\nThe policy is exponential.";
         let shown = recalled(&answer(text), "retry policy", &look(Colours::Off, 40));
         insta::assert_snapshot!(shown, @r"
-        2026-11-14 10:22 · 2 days ago · user · billing
+        2026-11-14 10:22 · 2 days ago · user
+        billing
           We retried three times, then gave up.
 
           The policy is exponential.
@@ -268,6 +289,52 @@ mod tests {
         insta::assert_snapshot!(shown, @r"
         id       3f2a9c1e-0000-0000-0000-000000000000
         said     2026-11-14 10:22 (2 days ago) by user (claude-code)
+        session  s1
+        project  /home/u/billing
+        tier     episodic
+        valid    still
+
+        all of it
+        ");
+    }
+
+    #[test]
+    fn nothing_is_wider_than_a_narrow_terminal() {
+        let mut hit = memory("a heron that says something of some length to everybody");
+        hit["project"] = json!("/home/u/a-project-with-a-name-that-nobody-would-ever-type");
+        hit["session_id"] = json!("0ba1e2d3-1234-4321-8888-0123456789ab");
+        hit["untrusted"] = json!("gives orders to the assistant, and nobody knows who wrote it");
+        hit["role"] = json!("assistant");
+        for width in [20, 40, 55, 56, 80] {
+            for colours in [Colours::Off, Colours::Shown] {
+                let look = look(colours, width);
+                let pages = [
+                    recalled(&json!({"hits": [hit]}), "heron", &look),
+                    listed(&hit, Sought::Text("heron"), &look),
+                    whole(&hit, &look),
+                    arrived(&hit, &look),
+                ];
+                for page in pages {
+                    let bare = ["\x1b[0m", "\x1b[32m", "\x1b[2m", "\x1b[33m", "\x1b[1;33m"];
+                    let bare = bare.iter().fold(page, |page, tone| page.replace(tone, ""));
+                    let widest = bare.lines().max_by_key(|line| line.chars().count()).unwrap();
+                    assert!(widest.chars().count() <= width, "{widest:?} in {width}");
+                    assert!(bare.contains("heron"), "{bare}");
+                }
+            }
+        }
+        let line = listed(&hit, Sought::Text("heron"), &look(Colours::Off, 40));
+        insta::assert_snapshot!(line, @r"
+        3f2a9c1e    2d  assistant
+          a heron that says something of some l…
+        ");
+        let shown = whole(&memory("all of it"), &look(Colours::Off, 40));
+        insta::assert_snapshot!(shown, @r"
+        id
+            3f2a9c1e-0000-0000-0000-000000000000
+        said
+            2026-11-14 10:22 (2 days ago) by
+            user (claude-code)
         session  s1
         project  /home/u/billing
         tier     episodic

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use unicode_width::UnicodeWidthChar as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::visible::shown;
 
@@ -13,6 +13,8 @@ const ELLIPSIS: char = '…';
 const BESIDE_COLUMNS_MIN: usize = 40;
 /// … so far from the edge.
 const BELOW_COLUMNS: usize = 4;
+/// Stands between parts that are told one after the other.
+const DOT: &str = " · ";
 /// Columns of a snippet before what was sought.
 const LEAD_COLUMNS: usize = 12;
 
@@ -57,19 +59,41 @@ pub(in crate::cli) fn layout(text: &str, spans: &[Range<usize>], width: usize) -
 }
 
 /// Puts a text behind its head, which takes so many columns, in lines that stay beside it; where
-/// there is little room beside it, below.
+/// there is little room beside it and the text needs more, below.
 pub(in crate::cli) fn beside(head: &str, n_columns: usize, text: &str, width: usize) -> String {
-    let is_beside = BESIDE_COLUMNS_MIN <= width.saturating_sub(n_columns);
+    let n_beside = width.saturating_sub(n_columns);
+    let is_beside = BESIDE_COLUMNS_MIN <= n_beside || text.width() <= n_beside;
     let indent = if is_beside { n_columns } else { BELOW_COLUMNS };
     let blank = " ".repeat(indent);
-    let laid = layout(text, &[], width.saturating_sub(indent).max(1));
-    let lines = laid.iter().map(|line| line.iter().map(|piece| piece.text.as_str()).collect());
-    let body = lines.collect::<Vec<String>>().join(&format!("\n{blank}"));
+    let lines = plain_lines(text, width.saturating_sub(indent).max(1));
+    let body = lines.join(&format!("\n{blank}"));
     match (is_beside, head.trim_end()) {
         (true, _) => format!("{head}{body}"),
         (false, "") => format!("{blank}{body}"),
         (false, head) => format!("{head}\n{blank}{body}"),
     }
+}
+
+/// Puts parts behind each other with a dot between them, in lines that fit; a part is only broken
+/// where it is wider than a line.
+pub(in crate::cli) fn dotted(parts: &[String], width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if line.width() + DOT.width() + part.width() <= width => {
+                line.push_str(DOT);
+                line.push_str(part);
+            }
+            _ => lines.extend(plain_lines(part, width)),
+        }
+    }
+    lines
+}
+
+/// Returns the text as lines in which nothing was sought.
+pub(in crate::cli) fn plain_lines(text: &str, width: usize) -> Vec<String> {
+    let lines = layout(text, &[], width);
+    lines.into_iter().map(|line| line.into_iter().map(|piece| piece.text).collect()).collect()
 }
 
 /// Returns one line of the text, from a little before the first thing that was sought on.
@@ -226,7 +250,21 @@ mod tests {
             30,
             "  a\n    words that go on and on\n    and on and on and on and\n    on",
         );
+        assert_eq!(beside("  a   ", 6, "few words", 15), "  a   few words");
+        assert_eq!(beside("  a   ", 6, "few words", 14), "  a\n    few words");
         check("      ", 30, "    words that go on and on\n    and on and on and on and\n    on");
+    }
+
+    #[test]
+    fn parts_stay_whole_where_they_fit() {
+        let check = |width: usize, want: &[&str]| {
+            let parts = ["2 days ago", "user", "a-long-name"].map(str::to_owned);
+            assert_eq!(dotted(&parts, width), want, "in {width}");
+        };
+        check(31, &["2 days ago · user · a-long-name"]);
+        check(30, &["2 days ago · user", "a-long-name"]);
+        check(16, &["2 days ago", "user", "a-long-name"]);
+        check(8, &["2 days", "ago", "user", "a-long-n", "ame"]);
     }
 
     #[test]

@@ -44,6 +44,10 @@ pub(super) fn what_now(plan: &Plan<'_>, checklist: &Checklist<'_>) -> Vec<String
     let mut lines = Vec::new();
     if checklist.has(State::Failed) {
         lines.push("mend what failed, and run `iai-mcp setup` again: it does what is left".into());
+        // Nothing can be told or asked where there is nothing that would keep it.
+        if !home.database().exists() {
+            return lines;
+        }
     }
     if !names.is_empty() {
         let trust = match names.contains(&"codex") {

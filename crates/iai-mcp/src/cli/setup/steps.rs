@@ -9,7 +9,7 @@ use super::super::output::{Output, counted};
 use super::plan::{
     DAEMON, HISTORY, HOSTS_ROW, KEY, MODEL, Outlook, PROOF, Plan, SERVICE, no_hosts,
 };
-use crate::client::{Client, Started, create_key, start_daemon, wake_daemon};
+use crate::client::{Client, Started, create_key, is_room_missing, start_daemon, wake_daemon};
 use crate::fields::Fields as _;
 use crate::home::ensure_private_folder;
 use crate::import::{Purpose, Source, Tally};
@@ -50,13 +50,20 @@ fn key(plan: &Plan<'_>) -> Row {
             let made = ensure_private_folder(home.root()).map_err(anyhow::Error::from);
             match made.and_then(|()| Ok(create_key(plan.settings)?)) {
                 Ok(()) => Row::new(KEY, State::Done, format!("made {}", path.display())),
-                Err(error) => Row::failed(
-                    KEY,
-                    format!("{}: {error:#}", path.display()),
-                    "free the path, or set IAI_MCP_STORE to a folder of yours; then again",
-                ),
+                Err(error) => {
+                    let detail = format!("{}: {error:#}", path.display());
+                    Row::failed(KEY, detail, way_out(&error))
+                }
             }
         }
+    }
+}
+
+/// What to do about a store that cannot be made.
+fn way_out(error: &anyhow::Error) -> &'static str {
+    match is_room_missing(error) {
+        true => "free some space, or set IAI_MCP_STORE to a folder on another disk; then again",
+        false => "free the path, or set IAI_MCP_STORE to a folder of yours; then again",
     }
 }
 

@@ -34,6 +34,25 @@ fn a_file_goes_with_every_folder_that_was_made_for_it() {
 }
 
 #[test]
+fn a_file_that_was_never_put_in_place_leaves_no_folder_and_no_note() {
+    let machine = Machine::new();
+    fs::create_dir(machine.path(".config")).unwrap();
+    machine.run_whole(Action::Install, TEXT);
+    // As if killed after the ledger was written and before the rename.
+    let aside = ".config/systemd/user/.x.service.iai-mcp-0123456789abcdef.tmp";
+    fs::rename(machine.path(NAME), machine.path(aside)).unwrap();
+    let files = [HostFile::whole("systemd", machine.path(NAME), TEXT)];
+    let installer = machine.installer("/b/iai-mcp");
+    assert_eq!(installer.unfinished(&files), [machine.path(aside)]);
+    installer.clear_unfinished(&files).unwrap();
+    assert!(machine.path(".config").is_dir() && !machine.path(".config/systemd").exists());
+    assert!(!machine.home.install_ledger().exists());
+    machine.run_whole(Action::Install, TEXT);
+    installer.clear_unfinished(&files).unwrap();
+    assert!(machine.path(NAME).exists() && machine.home.install_ledger().exists());
+}
+
+#[test]
 fn a_file_that_was_there_comes_back() {
     let machine = Machine::new();
     machine.write(NAME, "theirs");
