@@ -10,6 +10,7 @@ mod hidden;
 mod ideas;
 mod ignoring;
 mod phrases;
+mod pretexts;
 mod together;
 mod written;
 
@@ -88,6 +89,9 @@ static ORDERS: LazyLock<BTreeMap<&str, Vec<&Order>>> = LazyLock::new(|| {
     orders
 });
 
+/// How a picture begins in Markdown: a word of its own, and no end of a sentence.
+const PICTURE: &str = "![\n";
+
 /// Words in lower case, each on a line, with a mark where a sentence, a part of it or a paragraph
 /// ends. A line that goes on in small letters is the same sentence: texts are wrapped anywhere.
 fn words_of(text: &str) -> String {
@@ -118,16 +122,18 @@ fn words_of(text: &str) -> String {
         }
         let goes_on = |next: Option<&char>| next.is_some_and(|next| next.is_lowercase());
         let mark = match letter {
+            '!' if letters.peek() == Some(&'[') => PICTURE,
+            '.' if letters.peek().is_some_and(|next| next.is_alphanumeric()) => continue,
             '.' | '!' | '?' | ';' | '。' | '！' | '？' | '；' => ".\n",
             '\n' if !goes_on(letters.peek()) => ".\n",
             ':' | '：' => ":\n",
             ',' | '，' | '、' => ",\n",
             _ => continue,
         };
-        if !is_after_end {
+        if !is_after_end || mark == PICTURE {
             lines.push_str(mark);
             n_words += 1;
-            is_after_end = true;
+            is_after_end = mark != PICTURE;
         }
         if WORDS_MAX <= n_words {
             break;

@@ -3,6 +3,7 @@
 //! One pass over the bytes, inside the hook. A rule that could be wrong is not here: hashes, ids,
 //! code and images are somebody's words too.
 
+mod broken;
 mod keys;
 mod labelled;
 mod logins;
@@ -99,6 +100,31 @@ pub(crate) fn secret_marks(text: &str, policy: &SecretPolicy) -> Vec<(&'static s
 
 /// Finds secrets, in order, none inside another.
 pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
+    let mut all = in_lines(text);
+    let joined = broken::across_lines(text, in_lines);
+    if joined.is_empty() {
+        return all;
+    }
+    // Half of a secret may have been taken for one.
+    let is_part = |found: &Found| {
+        let is_longer = |other: &&Found| found.range.len() < other.range.len();
+        joined.iter().filter(is_longer).any(|other| overlap(found, other))
+    };
+    all.retain(|found| !is_part(found));
+    for found in joined {
+        if !all.iter().any(|other| overlap(&found, other)) {
+            all.push(found);
+        }
+    }
+    all.sort_by_key(|found| found.range.start);
+    all
+}
+
+fn overlap(one: &Found, other: &Found) -> bool {
+    one.range.start < other.range.end && other.range.start < one.range.end
+}
+
+fn in_lines(text: &str) -> Vec<Found> {
     let bytes = text.as_bytes();
     let mut all = Vec::new();
     let mut at = 0;
@@ -108,6 +134,7 @@ pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
             b'-' => keys::private_key(text, at)
                 .or_else(|| named::after_flag(text, at))
                 .or_else(|| spoken::after_command(text, at))
+                .or_else(|| spoken::after_dash(text, at))
                 .or_else(|| labelled::token(text, at)),
             b'_' => labelled::token(text, at),
             b':' => named::in_url(text, at)
@@ -116,6 +143,7 @@ pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
             b'=' => named::assigned(text, at),
             b'>' => named::in_element(text, at),
             b'~' => azure_secret(text, at),
+            COLOUR => coloured(text, at),
             // Nearly every word is short; what was drawn is not.
             b' ' if is_long_word(bytes, at + 1) => {
                 named::after_word(text, at).or_else(|| spoken::after_name(text, at))
@@ -148,10 +176,7 @@ fn with_whole_text(text: &str, mut all: Vec<Found>) -> Vec<Found> {
     let whole = manifests::in_manifests(text).into_iter();
     let whole = whole.chain(spoken::in_other_letters(text)).chain(spoken::in_calls(text));
     for found in whole.chain(keys::of_putty(text)) {
-        let overlaps = |other: &Found| {
-            other.range.start < found.range.end && found.range.start < other.range.end
-        };
-        if !all.iter().any(overlaps) {
+        if !all.iter().any(|other| overlap(&found, other)) {
             all.push(found);
         }
     }
@@ -161,7 +186,10 @@ fn with_whole_text(text: &str, mut all: Vec<Found>) -> Vec<Found> {
 
 /// The mark tells one secret from another and nothing else about it.
 fn mark(kind: &str, secret: &str) -> String {
-    let digest = Sha256::digest(secret.as_bytes());
+    let digest = match secret.contains('\\') {
+        true => Sha256::digest(broken::joined(secret).as_bytes()),
+        false => Sha256::digest(secret.as_bytes()),
+    };
     let [first, second, ..] = digest.as_slice() else { return format!("[secret:{kind}]") };
     format!("[secret:{kind}:{first:02x}{second:02x}]")
 }
@@ -195,6 +223,17 @@ fn length_of(token: &Token, rest: &str) -> Option<usize> {
         && body.bytes().all(|byte| byte.is_ascii_uppercase());
     let is_drawn = is_random(body) || (is_capitals && is_random(&format!("{body}0")));
     (fits && is_drawn).then(|| token.beginning.len() + body.len())
+}
+
+/// How a terminal is told a colour.
+const COLOUR: u8 = 0x1b;
+
+/// A token in colour, with `at` on the first byte of `\x1b[32m`.
+fn coloured(text: &str, at: usize) -> Option<Found> {
+    let behind = text.get(at + 1..)?.strip_prefix('[')?;
+    let n = run(behind.as_bytes(), 0, |byte| byte.is_ascii_digit() || byte == b';');
+    let token = behind.get(n..)?.strip_prefix('m')?;
+    web_token(text, text.len() - token.len())
 }
 
 /// `123456789:AA…`, what a Telegram bot calls itself, or `123456789012345|…`, an app of Facebook.

@@ -56,7 +56,13 @@ pub(super) const IDEAS: &[(&str, &str)] = &[
         "processing this, reading this, summarizing this, summarising this, parsing this
          reviewing this, indexing this",
     ),
-    ("as-machine", "as an ai, as an ai assistant, as the assistant, as an ai language model"),
+    (
+        "as-machine",
+        "as an ai, as the ai, as an ai assistant, as the assistant, as an ai language model
+         als ki, als assistent, als ki assistent, en tant qu'assistant, en tant qu'ia
+         comme assistant, como asistente, como ia, como assistente, come assistente, come ia
+         как ассистент, как ии",
+    ),
     (
         "errand",
         "ignore, disregard, forget, execute, delete, send, upload, download, reveal, exfiltrate
@@ -287,7 +293,13 @@ pub(super) const IDEAS: &[(&str, &str)] = &[
          mes instructions, moi, mis órdenes, a mí, às minhas ordens, minhas ordens, a mim
          ai miei ordini, miei ordini, a me, мне, меня, моим приказам",
     ),
-    ("from-now-on", "from now on, from here on, from this moment, henceforth, as of now"),
+    (
+        "from-now-on",
+        "from now on, from here on, from this moment, henceforth, as of now, ab jetzt, ab sofort
+         von nun an, à partir de maintenant, désormais, dorénavant, a partir de ahora
+         de ahora en adelante, a partir de agora, de agora em diante, d'ora in poi, da ora in poi
+         отныне, с этого момента",
+    ),
     ("you", "you"),
     (
         "reprogrammed",

@@ -4,25 +4,34 @@
 use std::sync::LazyLock;
 
 use super::beginnings::Beginnings;
-use super::ideas::IDEAS;
+use super::{ideas, pretexts};
 
 /// A sentence longer than this is not one; its beginning is judged.
 const SENTENCE_WORDS_MAX: usize = 60;
+/// Who or what is quoted is named in at most so many words and signs.
+const LABEL_WORDS_MAX: usize = 5;
 
 /// Ideas and, between two of them, how many words may lie there at most. `^` is the beginning of a
-/// sentence, `:` a colon, `,` a comma or a colon.
+/// sentence, `~` that or the place behind a label (`Alice: …`, `README.md:12: …`), `:` a colon, `,`
+/// a comma or a colon.
 const ORDERS: &[&str] = &[
     // Whoever reads this and is a machine is spoken to.
-    "^ 1 notice 3 reader 6 :",
-    "^ 1 notice 0 , 1 reader 4 :",
-    "^ 0 reader 2 : 1 errand",
+    "~ 1 notice 3 reader 6 :",
+    "~ 1 notice 0 , 1 reader 4 :",
+    "~ 0 reader 2 : 1 errand",
     "^ 0 reader 0 , 1 errand",
-    "^ 0 mission 4 reader 6 :",
-    "^ 1 all-of-you 2 reader 6 :",
+    "~ 0 mission 4 reader 6 :",
+    "~ 1 all-of-you 2 reader 6 :",
     "reading 2 machine 2 reads",
-    "^ 0 reader 1 processing-this",
-    "^ 0 important 3 machine 0 must",
+    "~ 0 reader 1 processing-this",
+    "~ 0 important 3 machine 0 must",
     "as-machine 2 must 4 errand",
+    "as-machine 1 harm 8 without-asking",
+    "harm 3 as-machine 6 without-asking",
+    "as-machine-reading 4 must",
+    "helper 1 when-you-read 0 ,",
+    "when-you-read 0 , 24 without-asking",
+    "~ 0 dear 0 reader 0 , 12 the-users",
     // What it was told shall not count.
     "aside 6 told-you",
     "aside 2 all-before",
@@ -72,10 +81,26 @@ const ORDERS: &[&str] = &[
     "granted-you 1 everything",
     "granted-you 1 errand",
     "^ 1 authority 1 : 4 granted",
+    "your 0 earlier-ones 0 rules 1 void",
+    "your 0 rules 0 earlier-ones 2 void",
+    "your 2 told 3 updated 2 you-may-now",
+    "as-root 3 skip 4 questions",
+    "^ 0 authority 2 : 2 tool-questions 1 switched-off",
+    "questions 3 switched-off 6 harm 8 without-asking",
+    // The user is said to have agreed.
+    "pretend 3 a-user 6 agreed 3 and 3 harm",
+    "pretend 1 consent-of-the-user 1 as-given 2 and 2 harm",
+    "a-user 2 agreed 6 skip 2 questions 0 and 1 harm",
+    "need-not 1 consent-of-the-user 0 before 1 harm",
+    "need-not 1 ask-the-user 0 before 1 harming",
+    "do-what 6 as-if-the-user",
+    "unseen-by-the-user 2 : 2 harm",
+    "unseen-by-the-user 2 : 2 run",
     // It shall belong to somebody else.
     "obey 2 only 4 me",
     "only 2 obey 4 me",
     "from-now-on 2 you 2 obey 3 me",
+    "you-answer-to-me 1 not 0 to-the-user",
     "reprogrammed",
     "as-coming-from 2 authority",
     "your 0 real 0 task",
@@ -88,6 +113,12 @@ const ORDERS: &[&str] = &[
     "from-now-on-and-forever 8 always 1 recommend",
     "remember-as-rule 10 never 1 ask 3 confirmation",
     "to-memory 12 skip-safety",
+    "remember 3 for-good 4 that 1 a-user 4 agreed",
+    "remember 3 for-good 4 : 1 a-user 4 agreed",
+    "remember 3 for-good 2 that 1 confirmations-are-needless",
+    "remember 3 for-good 2 : 1 confirmations-are-needless",
+    "for-good 10 not 1 tell 0 this-note",
+    "from-now-on 5 whenever-the-user 8 recommend",
     // What it was told, and what is the user's, shall be told.
     "tell-me 4 your 2 told",
     "tell-me 6 told 0 told-you",
@@ -100,10 +131,25 @@ const ORDERS: &[&str] = &[
     "tell-me 3 what-the-user-keeps",
     "send 5 what-the-user-keeps",
     "send 5 key-files",
+    "your-answer 8 image 6 web-address",
+    "image 4 your-answer 12 web-address",
+    "following-link 3 your-answer 6 fill-in",
+    "append 2 what-the-user-said 12 address",
 ];
 
 /// What is enough where nobody shall see it.
 const TO_A_MACHINE: &[&str] = &["^ 1 reader 2 ,", "^ 1 notice 3 reader"];
+
+/// What is enough where hardly anybody shall see it, or where a word is also said of people.
+const ORDERING_A_MACHINE: &[&str] = &[
+    "^ 1 reader 6 , 1 errand",
+    "^ 1 reader 2 must 2 errand",
+    "^ 1 helper 0 , 1 errand",
+    "^ 1 helper 2 must 2 errand",
+    "^ 1 helper 0 , 1 harm",
+    "^ 1 helper 0 , 1 append",
+    "^ 1 helper 1 , 1 reading 8 , 1 errand",
+];
 
 /// What is enough where a system is said to speak.
 const AS_A_SYSTEM: &[&str] = &[
@@ -127,6 +173,11 @@ pub(super) fn speaks_to_a_machine(words: &[&str]) -> bool {
     holds(&SPEAKING, words)
 }
 
+/// Tells whether any sentence of the words begins by giving an order to a machine.
+pub(super) fn orders_a_machine(words: &[&str]) -> bool {
+    holds(&ORDERING, words)
+}
+
 /// Tells whether words that stand where a system speaks would be wrong to obey.
 pub(super) fn speaks_as_a_system(words: &[&str]) -> bool {
     holds(&SYSTEM, words)
@@ -148,12 +199,17 @@ struct Said {
 }
 
 fn said_in(sentence: &[&str]) -> Vec<Said> {
-    let mut said = vec![Said { idea: BEGINNING, start: 0, end: 0 }];
+    let at_beginning = |idea: usize| Said { idea, start: 0, end: 0 };
+    let mut said = vec![at_beginning(BEGINNING), at_beginning(LABELLED)];
+    let n_unsaid = said.len();
     for (start, word) in sentence.iter().enumerate() {
         match *word {
             ":" => {
                 said.push(Said { idea: COLON, start, end: start + 1 });
                 said.push(Said { idea: COMMA, start, end: start + 1 });
+                if start <= LABEL_WORDS_MAX {
+                    said.push(Said { idea: LABELLED, start: start + 1, end: start + 1 });
+                }
             }
             "," => said.push(Said { idea: COMMA, start, end: start + 1 }),
             word if FIRST_WORDS.may_hold(word) => {
@@ -167,7 +223,7 @@ fn said_in(sentence: &[&str]) -> Vec<Said> {
             _ => {}
         }
     }
-    if said.len() == 1 { Vec::new() } else { said }
+    if said.len() == n_unsaid { Vec::new() } else { said }
 }
 
 /// Tells whether the ideas of an order are said one after the other.
@@ -202,22 +258,25 @@ impl Phrase {
 const BEGINNING: usize = usize::MAX;
 const COLON: usize = usize::MAX - 1;
 const COMMA: usize = usize::MAX - 2;
+const LABELLED: usize = usize::MAX - 3;
 /// What no sentence says.
-const UNKNOWN: usize = usize::MAX - 3;
+const UNKNOWN: usize = usize::MAX - 4;
 
 /// Of each idea of an order the gap before it, and its number.
 type Orders = Vec<Vec<(usize, usize)>>;
 
 static COMPILED: LazyLock<Orders> = LazyLock::new(|| compiled(ORDERS));
 static SPEAKING: LazyLock<Orders> = LazyLock::new(|| compiled(TO_A_MACHINE));
+static ORDERING: LazyLock<Orders> = LazyLock::new(|| compiled(ORDERING_A_MACHINE));
 static SYSTEM: LazyLock<Orders> = LazyLock::new(|| compiled(AS_A_SYSTEM));
 
 fn compiled(orders: &[&str]) -> Orders {
     let number = |name: &str| match name {
         "^" => BEGINNING,
+        "~" => LABELLED,
         ":" => COLON,
         "," => COMMA,
-        name => IDEAS.iter().position(|(known, _)| *known == name).unwrap_or(UNKNOWN),
+        name => ideas().position(|(known, _)| *known == name).unwrap_or(UNKNOWN),
     };
     let order = |line: &&str| {
         let words: Vec<&str> = std::iter::once("0").chain(line.split(' ')).collect();
@@ -230,8 +289,12 @@ fn compiled(orders: &[&str]) -> Orders {
     orders.iter().map(order).collect()
 }
 
+fn ideas() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    ideas::IDEAS.iter().chain(pretexts::IDEAS)
+}
+
 static PHRASES: LazyLock<Vec<(usize, Vec<&'static str>)>> = LazyLock::new(|| {
-    let ideas = IDEAS.iter().enumerate();
+    let ideas = ideas().enumerate();
     let split = |lines: &'static str| lines.lines().flat_map(|line| line.split(',')).map(str::trim);
     let phrases = ideas.flat_map(|(idea, (_, lines))| split(lines).map(move |line| (idea, line)));
     phrases
@@ -240,7 +303,7 @@ static PHRASES: LazyLock<Vec<(usize, Vec<&'static str>)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Phrases by the first two bytes of their first words.
+/// Phrases by the first three bytes of their first words.
 static BY_BEGINNING: LazyLock<Vec<Vec<Phrase>>> = LazyLock::new(|| {
     let mut all: Vec<Vec<Phrase>> = (0..N_BEGINNINGS).map(|_| Vec::new()).collect();
     for (idea, words) in PHRASES.iter() {
@@ -257,12 +320,13 @@ fn beginning_like(word: &str) -> &'static [Phrase] {
     BY_BEGINNING.get(beginning(word)).map_or(&[], Vec::as_slice)
 }
 
-/// Two bytes tell most words apart, folded so that the table stays small.
+/// Three bytes tell most words apart, folded so that the table stays small. No word with any ending
+/// is shorter.
 const N_BEGINNINGS: usize = 4096;
 
 fn beginning(word: &str) -> usize {
     let byte = |at: usize| usize::from(word.as_bytes().get(at).copied().unwrap_or_default());
-    (byte(0) * 67 + byte(1)) % N_BEGINNINGS
+    (byte(0) * 67 + byte(1) * 7 + byte(2) * 389) % N_BEGINNINGS
 }
 
 static FIRST_WORDS: LazyLock<Beginnings> = LazyLock::new(|| {
@@ -277,11 +341,14 @@ mod tests {
     #[test]
     fn every_idea_is_used_and_every_order_is_read() {
         let all = COMPILED.iter().chain(SPEAKING.iter()).chain(SYSTEM.iter());
+        let all = all.chain(ORDERING.iter());
         let used: Vec<usize> = all.flatten().map(|(_, idea)| *idea).collect();
         assert!(!used.contains(&UNKNOWN), "an order has an idea that no table has");
-        for (number, (name, _)) in IDEAS.iter().enumerate() {
+        for (number, (name, _)) in ideas().enumerate() {
             assert!(used.contains(&number), "{name}");
         }
-        assert!(PHRASES.iter().all(|(_, words)| words.iter().all(|word| !word.is_empty())));
+        for word in PHRASES.iter().flat_map(|(_, words)| words) {
+            assert!(!word.is_empty() && (3 < word.len() || !word.ends_with('*')), "{word}");
+        }
     }
 }

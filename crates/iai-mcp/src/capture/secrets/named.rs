@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::names::{NAME_BYTES_MAX, ends_like_a_name, is_secret_name, name_before};
 use super::tokens::Letters;
-use super::{Found, WEB_TOKEN_EXAMPLE, counts_up, logins, n_distinct};
+use super::{Found, WEB_TOKEN_EXAMPLE, counts_up, logins, n_distinct, spoken};
 
 /// A secret is at least so long …
 const SECRET_BYTES_MIN: usize = 8;
@@ -48,6 +48,9 @@ const STAND_INS: &[&str] = &[
 const NOBODYS_PASSWORDS: &[&str] =
     &["pass", "postgres", "root", "admin", "secret", "test", "guest", "user", "mysql", "pwd"];
 
+/// What stands between a name and its value where somebody tells it.
+const VERBS: &[&str] = &["is", "ist", "lautet", "est"];
+
 /// `name = value`, `"name": "value"`, with `at` on the sign between them.
 pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
     // `:=`, `::=` and `?=` assign as well.
@@ -68,6 +71,9 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
     if name == "sig" {
         return logins::signature(text, at + 1);
     }
+    if VERBS.contains(&name.as_str()) {
+        return spoken::after_verb(text, before.len() - name.len(), at + 1);
+    }
     // `PASS: TestOfSomething1` is what programs say that run tests.
     if name == "pass" && text.as_bytes().get(at) == Some(&b':') {
         return None;
@@ -83,7 +89,8 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
     if behind.starts_with('=') || behind.starts_with(':') {
         return None;
     }
-    value(text, text.len() - behind.len(), &name)
+    let start = text.len() - behind.len();
+    value(text, start, &name).or_else(|| spoken::below(text, start, &name))
 }
 
 /// `Authorization: Token …`, and without a scheme; with `start` behind the colon.
@@ -106,6 +113,11 @@ fn authorization(text: &str, start: usize) -> Option<Found> {
 fn annotated(before: &str) -> Option<String> {
     let line = last_line(before);
     let (named, kind) = line.rsplit_once(':')?;
+    // One of our marks has colons too, and tells no type.
+    if named.rfind("[secret:").is_some_and(|at| !named.get(at..).unwrap_or_default().contains(']'))
+    {
+        return None;
+    }
     let is_kind = |letter: char| letter.is_ascii_alphanumeric() || " <>[]|&'_.".contains(letter);
     let fits = kind.len() <= NAME_BYTES_MAX && !kind.trim().is_empty() && kind.chars().all(is_kind);
     fits.then(|| name_before(named)).flatten()
@@ -128,7 +140,10 @@ fn listed(text: &str, before: &str, start: usize) -> Option<Found> {
 /// `<add key="Password" value="…"`, with `start` behind the second sign.
 fn attribute(text: &str, before: &str, start: usize) -> Option<Found> {
     let element = last_line(before).rsplit('<').next()?;
-    let (_, named) = element.split_once("key=").or_else(|| element.split_once("name="))?;
+    let (_, named) = element
+        .split_once("key=")
+        .or_else(|| element.split_once("name="))
+        .or_else(|| element.split_once("type="))?;
     let name = named.trim_start_matches(['"', '\'']).split(['"', '\'']).next()?;
     let name = name_before(name)?;
     is_secret_name(&name).then(|| value(text, start, &name)).flatten()
@@ -170,7 +185,7 @@ pub(super) fn after_word(text: &str, at: usize) -> Option<Found> {
         let is_told = is_token && !is_stand_in(secret) && !is_reference(secret);
         return is_told.then_some(Found { kind: "authorization", range });
     }
-    if !matches!(last, "is" | "ist" | "lautet" | "est") {
+    if !VERBS.contains(&last) {
         return None;
     }
     let name = name_before(before.strip_suffix(last)?)?;
@@ -243,7 +258,7 @@ pub(super) fn value(text: &str, start: usize, name: &str) -> Option<Found> {
 
 /// What a secret with this name is called in its mark.
 pub(super) fn kind_of(name: &str) -> &'static str {
-    let ends = ["word", "wort", "pwd", "pass", "passe"];
+    let ends = ["word", "wort", "pwd", "pw", "pass", "passe"];
     if ends.iter().any(|end| name.ends_with(end)) { "password" } else { "named-secret" }
 }
 
@@ -262,7 +277,7 @@ pub(super) fn value_at(text: &str, start: usize) -> Option<(Range<usize>, bool)>
     let ends = |letter: char| match quote {
         Some(_) if is_escaped => matches!(letter, '\\' | '\n'),
         Some(quote) => letter == quote || letter == '\n',
-        None => letter.is_whitespace() || ",;\"'`<>()[]{}|".contains(letter),
+        None => letter.is_whitespace() || ",;\"'`<>()[]{}|，。；、！？）」』】”".contains(letter),
     };
     let end = inner.char_indices().find(|(at, letter)| SECRET_BYTES_MAX < *at || ends(*letter));
     let end = end.map_or(inner.len(), |(at, _)| at);
@@ -314,7 +329,7 @@ pub(super) fn n_changes(secret: &str) -> usize {
     secret.as_bytes().windows(2).filter(changes).count()
 }
 
-fn is_stand_in(secret: &str) -> bool {
+pub(super) fn is_stand_in(secret: &str) -> bool {
     let lower = secret.to_lowercase();
     STAND_INS.iter().any(|word| lower.contains(word)) || secret.contains(WEB_TOKEN_EXAMPLE)
 }

@@ -147,6 +147,7 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     let is_key = ["key", "login", "pat"].iter().any(|end| name.ends_with(end));
     NAMES.iter().any(|known| name.ends_with(known))
         || is_token
+        || name == "pw"
         || (is_key && SERVICES.iter().any(|service| name.contains(service)))
 }
 
@@ -154,7 +155,7 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 pub(super) fn ends_like_a_name(text: &str) -> bool {
     let is_around = |byte: &u8| b" \t\"'`]\\".contains(byte);
     let last = text.bytes().rev().find(|byte| !is_around(byte));
-    last.is_some_and(|last| b"adeghlnrsty".contains(&last.to_ascii_lowercase()))
+    last.is_some_and(|last| b"adeghlnrstwy".contains(&last.to_ascii_lowercase()))
 }
 
 /// Words that are the first of a name written apart: `API key`, `mot de passe`.

@@ -33,8 +33,12 @@ const FLAGS: &[(&str, &str)] = &[
 /// What a password is called where names have no Latin letters, or signs on them.
 const NATIVE_NAMES: &[&str] = &[
     "contraseña",
+    "Contraseña",
     "пароль",
+    "Пароль",
     "пароля",
+    "password è",
+    "senha é",
     "密码",
     "密碼",
     "口令",
@@ -44,7 +48,10 @@ const NATIVE_NAMES: &[&str] = &[
     "ключ api",
 ];
 /// What stands between such a name and the value.
-const NATIVE_SIGNS: &[char] = &[' ', ':', '：', '=', 'は', '是', '为', '為', '：', '은', '는'];
+const NATIVE_SIGNS: &[char] =
+    &[' ', ':', '：', '=', 'は', '是', '为', '為', '：', '은', '는', '—', '–', '-'];
+/// Dashes that stand between a name and its value, with blanks around them.
+const DASHES: &[char] = &['—', '–'];
 /// Words that do the same, with blanks around them.
 const NATIVE_VERBS: &[&str] = &["es", "это", "is"];
 
@@ -66,6 +73,29 @@ pub(super) fn after_name(text: &str, at: usize) -> Option<Found> {
     names::is_secret_name(&name).then(|| drawn_at(text, at + 1, &name)).flatten()
 }
 
+/// `the password is: …`, with `verb` where the verb begins, and `start` behind the colon.
+pub(super) fn after_verb(text: &str, verb: usize, start: usize) -> Option<Found> {
+    let name = names::name_before(text.get(..verb)?)?;
+    names::is_secret_name(&name).then(|| drawn_at(text, start, &name)).flatten()
+}
+
+/// A value alone in the line below its name, with `start` behind the colon.
+pub(super) fn below(text: &str, start: usize, name: &str) -> Option<Found> {
+    let behind = text.get(start..)?.trim_start_matches([' ', '\t', '\r']).strip_prefix('\n')?;
+    let value = behind.trim_start_matches([' ', '\t']);
+    let found = drawn_at(text, text.len() - value.len(), name)?;
+    let rest = text.get(found.range.end..)?.trim_start_matches(['"', '\'', '`', ' ', '\r']);
+    (rest.is_empty() || rest.starts_with('\n')).then_some(found)
+}
+
+/// `password - …`, with `at` on the dash.
+pub(super) fn after_dash(text: &str, at: usize) -> Option<Found> {
+    let is_apart = text.get(at..)?.starts_with("- ");
+    let before = text.get(..at)?.strip_suffix(' ').filter(|_| is_apart)?;
+    let name = names::name_before(before)?;
+    names::is_secret_name(&name).then(|| drawn_at(text, at + 1, &name)).flatten()
+}
+
 /// Values behind names that are not written in Latin letters.
 pub(super) fn in_other_letters(text: &str) -> Vec<Found> {
     if text.is_ascii() {
@@ -83,7 +113,15 @@ pub(super) fn in_other_letters(text: &str) -> Vec<Found> {
         let start = text.len() - value.trim_start_matches(NATIVE_SIGNS).len();
         is_apart.then(|| drawn_at(text, start, "password")).flatten()
     });
-    found.collect()
+    let dashes = DASHES.iter().flat_map(|dash| text.match_indices(*dash));
+    let dashed = dashes.filter_map(|(at, dash)| {
+        let start = at + dash.len();
+        let is_apart = text.get(start..)?.starts_with(' ');
+        let before = text.get(..at)?.strip_suffix(' ').filter(|_| is_apart)?;
+        let name = names::name_before(before)?;
+        names::is_secret_name(&name).then(|| drawn_at(text, start, &name)).flatten()
+    });
+    found.chain(dashed).collect()
 }
 
 /// `define("DB_PASSWORD", "…")` and `setPassword("…")`.
@@ -108,7 +146,7 @@ pub(super) fn in_calls(text: &str) -> Vec<Found> {
 }
 
 /// Judges the value at `start` by what a drawn one looks like, whatever stands around it.
-fn drawn_at(text: &str, start: usize, name: &str) -> Option<Found> {
+pub(super) fn drawn_at(text: &str, start: usize, name: &str) -> Option<Found> {
     let (range, _) = value_at(text, start)?;
     let value = text.get(range.clone())?;
     let has = |is_in: fn(&u8) -> bool| value.as_bytes().iter().any(is_in);

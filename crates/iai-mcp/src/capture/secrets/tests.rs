@@ -260,6 +260,101 @@ fn hashes_ids_code_and_images_are_somebodys_words() {
 }
 
 #[test]
+fn values_of_a_kubernetes_secret_go_whatever_their_keys_are_called() {
+    let (word, base64) = ("Zr7kk92QpLmN4x", drawn(44, "ABCDEFGHabcdefgh0123456789+/"));
+    let kind = "kubernetes-secret";
+    for (before, secret, after) in [
+        ("kind: Secret\nstringData:\n  dsn: ", word, "\n"),
+        ("kind: Secret\nstringData:\n  dsn: \"", word, "\"  # of staging\n"),
+        ("- kind: 'Secret'\n  stringData:\n    pin: ", "correct horse battery", " # ours\n"),
+        ("kind: Secret\nstringData:\n  a.conf: |\n    user: bob\n    handle: ", word, "\n"),
+        ("stringData:\n  dsn: ", word, "\ntype: Opaque\nkind: Secret\n"),
+        (
+            "{\n \"data\": {\n  \"tls\": \"",
+            &base64,
+            "\",\n  \"b\": \"\"\n },\n \"kind\": \"Secret\"\n}",
+        ),
+        ("{\n \"kind\": \"Secret\",\n \"stringData\": {\n  \"x\": \"", word, "\"\n }\n}"),
+    ] {
+        check_secret(before, secret, after, kind);
+    }
+    for text in [
+        "kind: Secret\nstringData:\n  a: ${DB_PASSWORD}\n  b: {{ .Values.password }}\n",
+        "kind: Secret\nstringData:\n  a: <put-it-in-here>\n  b: changeme-please\n  c: admin\n",
+        "kind: Secret\nstringData:\n  # of the database, see the wiki\n  a: https://db.corp/x\n",
+        "kind: ConfigMap\nstringData:\n  x: Zr7kk92QpLmN4x\n",
+        "kind: Secret\nmetadata:\n  name: a-rather-long-name-2026\nstringData:\n  user: bob\n",
+        "the field stringData: holds plain values, of kind: Secret",
+    ] {
+        check_kept(text);
+    }
+    check_kept(&format!(
+        "{{\n \"kind\": \"ConfigMap\",\n \"data\": {{\n  \"x\": \"{base64}\"\n }}\n}}"
+    ));
+}
+
+#[test]
+fn a_value_is_known_however_it_is_joined_to_its_name() {
+    let word = "Zr7!kk92_Qp";
+    for (before, after) in [
+        ("密码是：", "，不要告诉别人"),
+        ("密码：", "。请保密"),
+        ("пароль — ", ""),
+        ("Пароль: ", ""),
+        ("contraseña — ", ""),
+        ("Passwort – ", ", bitte"),
+        ("password — ", ", thanks"),
+        ("password - ", ""),
+        ("the password is: ", ""),
+        ("das Passwort ist: ", "."),
+        ("la password è ", ""),
+        ("a senha é ", ""),
+        ("Password:\n  ", "\nthat is it"),
+        ("<input type=\"password\" value=\"", "\">"),
+        ("pw: ", ""),
+    ] {
+        check_secret(before, word, after, "password");
+    }
+    check_secret("\u{1b}[32m", &format!("ghp_{}", plain(36)), "\u{1b}[0m", "github-token");
+    for text in [
+        "密码是必填项，长度至少八位。密码是：请输入您的密码",
+        "пароль — обязательное поле; пароль — минимум 12 символов, Az09",
+        "password — a field of the form; the password is: required, longer than 12",
+        "Passwort – siehe Vault-Eintrag db2; secret - rotate every 90d in Vault2",
+        "password:\n  minLength: 12\n  pattern: Xy7kkLm2Q9w8",
+        "password:\nXy7kkLm2Q9w8 is how the release is called",
+        "this is: Zr7kk92QpLm, raw: Zr7kk92QpLm, view - Zr7kk92QpLm",
+        "<input type=\"text\" value=\"Zr7!kk92_Qp\">",
+        "\u{1b}[32mok\u{1b}[0m 12 passed, \u{1b}[1;31mghp_\u{1b}[0m is a beginning",
+    ] {
+        check_kept(text);
+    }
+}
+
+#[test]
+fn a_token_that_goes_on_in_the_next_line_goes_whole() {
+    let (token, value) = (format!("ghp_{}", plain(36)), plain(32));
+    let whole = clean(&token);
+    for at in [5, 20, 39] {
+        for gap in ["\\\n", "\\\r\n"] {
+            let text = format!("export A=1; X='{}{gap}{}'\n", &token[..at], &token[at..]);
+            assert_eq!(clean(&text), format!("export A=1; X='{whole}'\n"));
+            assert_eq!(clean(&clean(&text)), clean(&text));
+        }
+    }
+    // Its first half was drawn as well.
+    let (first, second) = value.split_at(15);
+    check_secret("A=\\\n1 PASSWORD=", &format!("{first}\\\n{second}"), "\nB=2\\\n3", "password");
+    for text in [
+        format!("docker run \\\n  -e A=1 \\\n  image:{}", hex(12)),
+        format!("sha256:{}\\\n{}", hex(30), hex(34)),
+        "gcc -O2 foo\\\nbar.c; echo aaaaaaaaaaaaaaaaaaaa\\\nbbbbbbbbbbbbbbbbbbbbb1".to_owned(),
+    ] {
+        check_kept(&text);
+    }
+}
+
+#[test]
 fn what_is_allowed_stays_and_the_switch_turns_it_off() {
     let secret = format!("ghp_{}", plain(36));
     let mark = clean(&secret);
@@ -308,6 +403,12 @@ fn a_text_made_to_keep_us_busy_is_read_in_linear_time() {
         "Private-Lines:",
         "key:",
         " token",
+        "a\\\n",
+        "password:\n",
+        "password — ",
+        "密码-",
+        "\u{1b}[1",
+        "is:",
     ] {
         let text = piece.repeat(200_000 / piece.len());
         assert!(secrets_in(&text).len() < 10, "{piece}");
