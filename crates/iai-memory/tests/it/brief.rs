@@ -238,6 +238,10 @@ fn an_answer_in_other_forms_of_the_words_takes_a_thread_up() {
     let answered = ["Noor answered: the lists are in the contract.", "Good.", "thanks, bye"];
     store(&home, conversation("c", "/w/p", days_ago(2), &answered));
     let text = brief_of(&home, Some("/w/p")).markdown;
+    assert!(!text.contains("until Noor") && text.contains("named as next: “Next: the"), "{text}");
+    let audited = ["The booking form has passed its audit.", "Good.", "thanks, bye"];
+    store(&home, conversation("d", "/w/p", days_ago(1), &audited));
+    let text = brief_of(&home, Some("/w/p")).markdown;
     assert!(!text.contains("Left open"), "{text}");
 }
 
