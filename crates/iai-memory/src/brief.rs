@@ -6,6 +6,7 @@ mod lines;
 mod material;
 mod open;
 mod remarked;
+mod telling;
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -12,11 +12,13 @@ use jiff::Timestamp;
 use super::BriefAsk;
 use super::open::left_open;
 use super::remarked::{Fresh, decided, decisions, kept, preferences};
+use super::telling::says_what_it_is_about;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
 use crate::recall::said_since;
+use crate::remarks::open::{Why, open_threads};
 use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
 use crate::taught;
 use crate::trust::distrust;
@@ -39,7 +41,7 @@ const USED_READ_MAX: usize = 24;
 const PROJECTS_MAX: usize = 5;
 /// A memory used less often is not much used.
 const WORTH_MIN: u32 = 3;
-/// A turn of fewer words does not say what a session was about.
+/// A turn of fewer words says nothing by itself.
 const TELLING_WORDS_MIN: usize = 3;
 
 /// Something somebody said, as it is told.
@@ -204,8 +206,18 @@ impl Session {
 
     fn told(&self) -> Option<LastSession> {
         let says_something = |turn: &Memory| TELLING_WORDS_MIN <= Wording::of(&turn.text).len();
-        let is_asking = |turn: &&Memory| turn.role == Role::User && says_something(turn);
-        let began_with = self.first.iter().chain(&self.last).find(is_asking);
+        // What was put off is told as that, as long as nobody took it up.
+        let put_off: Vec<MemoryId> = open_threads(&self.last)
+            .iter()
+            .filter(|thread| matches!(thread.why, Why::PutOff | Why::Next))
+            .map(|thread| thread.turn.id)
+            .collect();
+        let is_about = |turn: &&Memory| {
+            turn.role == Role::User
+                && says_what_it_is_about(&turn.text)
+                && !put_off.contains(&turn.id)
+        };
+        let began_with = self.first.iter().chain(&self.last).find(is_about);
         let said_last = |role: Role| {
             self.last.iter().rposition(|turn| turn.role == role && says_something(turn))
         };

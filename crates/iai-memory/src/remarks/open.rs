@@ -8,7 +8,7 @@ mod matter;
 use iai_store::{Memory, Role};
 
 pub(crate) use asking::asks;
-pub(crate) use matter::{Spoken, matter_of};
+pub(crate) use matter::{Spoken, matter_of, n_telling};
 
 use super::phrase::{Wording, is_one_of};
 use super::sentences::sentences;

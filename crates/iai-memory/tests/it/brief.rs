@@ -246,6 +246,21 @@ fn an_answer_in_other_forms_of_the_words_takes_a_thread_up() {
 }
 
 #[test]
+fn a_session_is_told_by_what_it_was_about() {
+    let home = Home::new();
+    let asked = ["where were we", "At the tokenizer.", "Port the tokenizer to bytes.", "Ported."];
+    store(&home, conversation("a", "/w/p", days_ago(4), &asked));
+    let greeted = ["good morning!", "Good morning.", "what did we leave open?", "Nothing."];
+    store(&home, conversation("b", "/w/p", days_ago(3), &greeted));
+    let last = ["Update the licence headers.", "Updated them all.", "thanks, bye"];
+    store(&home, conversation("c", "/w/p", days_ago(2), &last));
+    let text = brief_of(&home, Some("/w/p")).markdown;
+    let before = text.split("## Before that").nth(1).unwrap();
+    assert!(before.contains("“Port the tokenizer to bytes.”"), "{text}");
+    assert!(!text.contains("where were we") && !text.contains("leave open"), "{text}");
+}
+
+#[test]
 fn a_decision_is_told_with_what_it_is_about_and_only_the_latest() {
     let home = Home::new();
     let first = ["Who reviews the billing code? Ben reviews it from now on.", "Noted."];

@@ -7,6 +7,8 @@ use crate::remarks::phrase::{Wording, is_one_of};
 
 /// Shorter words say little about what a sentence is about.
 const TELLING_LETTERS_MIN: usize = 4;
+/// … and still shorter ones nothing.
+const SHORT_LETTERS_MIN: usize = 3;
 
 /// Words by which something is put off; whoever takes it up does not repeat them.
 const PUTTING_OFF: &str = "\
@@ -49,6 +51,16 @@ pub(crate) fn matter_of(text: &str) -> BTreeSet<String> {
             && !is_one_of(word, PUTTING_OFF)
     };
     Wording::of(text).words().filter(tells).map(str::to_owned).collect()
+}
+
+/// Counts the words that tell anything at all: short ones too, but no courtesies.
+pub(crate) fn n_telling(text: &str) -> usize {
+    let tells = |word: &&str| {
+        SHORT_LETTERS_MIN <= word.chars().count()
+            && !is_stop_word(word)
+            && !is_one_of(word, PUTTING_OFF)
+    };
+    Wording::of(text).words().filter(tells).count()
 }
 
 /// Counts the words of one that the other has in some form.
