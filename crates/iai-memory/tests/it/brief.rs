@@ -405,3 +405,25 @@ fn the_brief_keeps_its_budget_at_every_depth() {
     assert!(sizes[0] < sizes[1] && sizes[1] < sizes[2], "{sizes:?}");
     assert!(1200 < sizes[0], "the budget is used: {sizes:?}");
 }
+
+#[test]
+fn a_deep_brief_tells_more_of_what_there_is() {
+    let home = Home::new();
+    for n in 0..12_i64 {
+        let begun = format!("Port module number {n} to the new parser.");
+        let asked = format!("Module {n} lacks its table of symbols, add that.");
+        let ended = format!("Module {n} passes its eighty tests.");
+        let texts = [&begun, "It reads files.", &asked, "Added there.", "ship it then", &ended];
+        store(&home, conversation(&format!("s{n}"), "/w/p", days_ago(40 - n), &texts));
+    }
+    organise(&home.engine);
+    let mut told = Vec::new();
+    for depth in ["standard", "deep"] {
+        home.engine.set_profile("wake_depth", &json!(depth), now()).unwrap();
+        told.push(brief_of(&home, Some("/w/p")).markdown);
+    }
+    let began = |text: &str| text.matches("Port module number").count();
+    assert_eq!((began(&told[0]), began(&told[1])), (5, 12), "{told:?}");
+    assert!(!told[0].contains("lacks its table") && told[1].contains("Module 11 lacks its table"));
+    assert!(!told[0].contains("Module 10 passes") && told[1].contains("Module 10 passes"));
+}
