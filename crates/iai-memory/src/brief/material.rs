@@ -150,7 +150,7 @@ pub(super) fn gather(
     };
     let sessions = sessions_of(reader, project, &ask.session, caps.n_sessions)?;
     let fresh = fresh(reader, &sessions)?;
-    material.preferences = preferences(reader, project, &fresh, now)?;
+    material.preferences = preferences(engine, reader, project, &fresh, now)?;
     material.decided = decided(reader, project, &fresh)?;
     material.kept = kept(reader, project, &fresh)?;
     material.open = left_open(&sessions);

@@ -291,6 +291,23 @@ fn a_wish_said_in_two_projects_is_told_in_all() {
     assert!(brief_of(&home, Some("/w/r")).l1.contains("short answers"));
 }
 
+#[test]
+fn a_wish_that_was_turned_round_no_longer_holds() {
+    let home = Home::new();
+    let wishes = ["Always use tabs in the Go files.", "Ok.", "Always run the migrations twice."];
+    store(&home, conversation("a", "/w/p", days_ago(9), &wishes));
+    let other = ["The migrations are through now.", "Good.", "The Go files are in place now."];
+    store(&home, conversation("b", "/w/p", days_ago(8), &other));
+    organise(&home.engine);
+    let holds = brief_of(&home, Some("/w/p")).l1;
+    assert!(holds.contains("tabs") && holds.contains("migrations"), "{holds}");
+    let turned = ["We use spaces in the Go files now.", "Ok.", "thanks, bye"];
+    store(&home, conversation("c", "/w/p", days_ago(3), &turned));
+    organise(&home.engine);
+    let holds = brief_of(&home, Some("/w/p")).l1;
+    assert!(!holds.contains("tabs") && holds.contains("migrations"), "{holds}");
+}
+
 fn capture(home: &Home, text: &str, project: &str) -> String {
     let ask = CaptureAsk {
         text: text.to_owned(),
