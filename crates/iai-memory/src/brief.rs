@@ -7,6 +7,7 @@ mod material;
 mod open;
 mod remarked;
 mod telling;
+mod used;
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 
 use iai_store::{
-    ExceptSessions, Memory, MemoryId, MemoryNumber, ProjectSeen, Reader, Remark, Role, SessionSeen,
-    TAUGHT_HOST, UsedMemory, Uses,
+    ExceptSessions, Memory, MemoryId, ProjectSeen, Reader, Remark, Role, SessionSeen, TAUGHT_HOST,
 };
 use jiff::Timestamp;
 
@@ -13,12 +12,12 @@ use super::BriefAsk;
 use super::open::left_open;
 use super::remarked::{Fresh, decided, decisions, kept, preferences};
 use super::telling::says_what_it_is_about;
+use super::used::used;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
 use crate::recall::knobs::Depth;
-use crate::recall::said_since;
 use crate::remarks::open::{Why, open_threads};
 use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
 use crate::taught;
@@ -36,11 +35,7 @@ const LAST_TURNS: usize = 24;
 /// Sessions whose ends are searched for remarks while the quiet step has not come so far.
 const FRESH_SESSIONS_MAX: usize = 1;
 const PINS_MAX: usize = 12;
-/// Used memories that are read to choose from.
-const USED_READ_MAX: usize = 24;
 const PROJECTS_MAX: usize = 5;
-/// A memory used less often is not much used.
-const WORTH_MIN: u32 = 3;
 /// A turn of fewer words says nothing by itself.
 const TELLING_WORDS_MIN: usize = 3;
 
@@ -158,8 +153,7 @@ pub(super) fn gather(
     material.last = told_of.next();
     material.earlier = earlier(told_of, &caps);
     material.topics = topics(reader, project, caps.n_topics)?;
-    material.used = used(engine, reader, project, now)?;
-    material.used.truncate(caps.n_used);
+    material.used = used(engine, reader, project, caps.n_used, now)?;
     material.drop_repetitions();
     Ok(material)
 }
@@ -302,33 +296,6 @@ impl Session {
         });
         found.collect()
     }
-}
-
-/// What was of use most often and states something that nobody said otherwise since.
-fn used(
-    engine: &MemoryEngine,
-    reader: &Reader,
-    project: &str,
-    now: Timestamp,
-) -> Result<Vec<Told>> {
-    let used = reader.most_used(project, USED_READ_MAX)?;
-    let numbers: Vec<MemoryNumber> = used.iter().map(|used| used.number).collect();
-    let disputes = reader.disputes_of(&numbers)?;
-    let is_disputed = |number| disputes.iter().any(|dispute| dispute.about.earlier == number);
-    let worth = |uses: Uses| uses.n_recalled.saturating_add(3 * uses.n_reinforced);
-    let is_worth_it = |used: &UsedMemory| {
-        let states = !Wording::of(&used.memory.text).is_question;
-        WORTH_MIN <= worth(used.uses) && states && may_be_told(&used.memory)
-    };
-    let used = used.into_iter().filter(|used| is_worth_it(used) && !is_disputed(used.number));
-    let mut told_of = Vec::new();
-    for UsedMemory { number, memory, uses } in used {
-        if said_since(engine, reader, (number, &memory), now)?.is_empty() {
-            let aside = format!("recalled {} times", uses.n_recalled);
-            told_of.push(told(&memory, &memory.text, Some(&aside)));
-        }
-    }
-    Ok(told_of)
 }
 
 /// Builds what is told; what was generated says so.

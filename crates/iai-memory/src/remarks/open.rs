@@ -7,12 +7,11 @@ mod matter;
 
 use iai_store::{Memory, Role};
 
-pub(crate) use asking::asks;
+pub(crate) use asking::{asks, is_request};
 pub(crate) use matter::{Spoken, matter_of, n_telling};
 
 use super::phrase::{Wording, is_one_of};
 use super::sentences::sentences;
-use asking::is_request;
 use deeds::is_done_in;
 use matter::n_shared;
 

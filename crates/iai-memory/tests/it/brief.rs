@@ -398,6 +398,32 @@ fn what_changed_since_is_not_told_however_often_it_is_recalled() {
 }
 
 #[test]
+fn what_was_spoken_of_anew_or_only_asked_is_not_told_as_often_recalled() {
+    let home = Home::new();
+    let said = |session: &str, days: i64, text: &str| {
+        store(&home, conversation(session, "/w/p", days_ago(days), &[text, "Ok.", "thanks, bye"]));
+    };
+    said("a", 40, "The staging host is called otter.");
+    said("b", 39, "The lighthouse is served by walrus.");
+    said("c", 38, "Good morning, what is the lighthouse doing");
+    for n in 0..12_i64 {
+        said(&format!("s{n}"), 30 - n, "Sort the mail.");
+    }
+    said("y", 16, "Deploy the branch to the host otter.");
+    said("z", 15, "Walrus has its own rack in the cellar.");
+    for n in 12..24_i64 {
+        said(&format!("s{n}"), 26 - n, "Sort the mail.");
+    }
+    for _ in 0..4 {
+        home.recall("what is the staging host called");
+        home.recall("what is the lighthouse served by");
+    }
+    organise(&home.engine);
+    let told = brief_of(&home, Some("/w/p")).rich_club;
+    assert!(told.contains("otter") && !told.contains("lighthouse"), "{told}");
+}
+
+#[test]
 fn the_brief_keeps_its_budget_at_every_depth() {
     let home = Home::new();
     let long = "Always keep the flood gates shut while the lock is being emptied. ".repeat(40);

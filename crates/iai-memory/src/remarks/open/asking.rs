@@ -11,7 +11,7 @@ pub(crate) fn asks(sentence: &str) -> bool {
 }
 
 /// Tells whether a sentence is an order or a wish.
-pub(super) fn is_request(sentence: &str) -> bool {
+pub(crate) fn is_request(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
     if wording.len() < REQUEST_WORDS_MIN || wording.has_any(super::FAREWELLS) {
         return false;
