@@ -125,7 +125,7 @@ fn puts_off(sentence: &str, role: Role) -> Option<(&str, Why)> {
                 || REQUEST_WORDS_MIN <= wording.len() && wording.has_any(NOT_NOW)
         }
         // An assistant that names nothing only answers.
-        Role::Assistant => wording.has_any(LEFT) && !matter_of(sentence).is_empty(),
+        Role::Assistant => wording.has_any(LEFT) && 0 < n_telling(sentence),
         Role::System => false,
     };
     (is_put_off && !wording.has_any(DONE)).then_some((sentence, Why::PutOff))
@@ -241,8 +241,9 @@ const LEFT: &str = "\
      remains to be done|still missing|section is missing|is not done yet|isn't done yet|\
      leave … for later|leave … unfinished|left a todo|leave a todo|not started yet|\
      noch nicht angefangen|still to write|still to be done|must look into|\
-     bleibt offen|ist noch offen|fehlt noch|noch nicht fertig|остаётся открыт*|остается открыт*|\
-     ещё не готов*|еще не готов*|reste ouvert|reste à faire|n'est pas encore fait|\
+     bleibt offen|ist noch offen|sind noch offen|fehlt noch|fehlt nur noch|fehlt also noch|\
+     fehlt also nur noch|fehlen noch|fehlen nur noch|noch nicht fertig|остаётся открыт*|\
+     остается открыт*|ещё не готов*|еще не готов*|reste ouvert|reste à faire|n'est pas encore fait|\
      sigue pendiente|queda pendiente|falta por";
 
 const DONE: &str = "don't|do not|no need|nicht nötig|не нужно|pas besoin";

@@ -68,7 +68,8 @@ const WISHING: &str = "\
 /// What behind the first word makes it a thing that is told of.
 const FINITE: &str = "\
      is|are|was|were|has|had|have|looks|works|work|passes|passed|fails|failed|went|takes|took|\
-     does|did|can|will|would|should|seems|runs|ran|ist|sind|war|hat|läuft|geht|est|sont|es|está";
+     does|did|can|will|would|should|seems|runs|ran|ist|sind|war|hat|läuft|geht|ich|wir|er|est|\
+     sont|es|está";
 
 /// How an order begins.
 const ORDERS: &str = "\

@@ -67,6 +67,8 @@ fn what_was_left_open_is_found() {
     put_off(User, "Changelog half written, the breaking changes section is missing.");
     put_off(Assistant, "The OpenAPI docs stay unfinished: that is left to do.");
     put_off(Assistant, "Okay, the backfill of the index stays open.");
+    put_off(Assistant, "Genau, SKR 49 ist noch offen.");
+    put_off(User, "fehlt also nur noch der Abgleich der Konten");
     put_off(User, "Remind me to renew the certificate");
     put_off(User, "Lass uns morgen damit weiter machen");
     put_off(User, "Продолжим завтра с миграцией");
@@ -91,6 +93,7 @@ fn what_was_finished_is_not_told() {
         "I will look at it in the evening",
         "hm ok, she's right I guess",
         "Petra Lang macht's wieder",
+        "mach ich am Wochenende mit Frau Lang",
         "Test is green on both machines",
         "deployed, looks flat since an hour",
         "remind me what we decided about names, ach nee",
