@@ -16,8 +16,9 @@ use crate::remarks::open::matter_of;
 const USED_READ_MAX: usize = 24;
 /// A memory used less often is not much used.
 const WORTH_MIN: u32 = 3;
-/// What so few memories name is a name: who names it later may say something else of it.
-const NAMED_BY_MAX: u64 = 6;
+/// What so few memories name, summaries included, is a name: who names it later may say something
+/// else of it.
+const NAMED_BY_MAX: u64 = 12;
 /// Names that are searched for, and among how many memories.
 const NAMES_MAX: usize = 5;
 const CANDIDATES_MAX: usize = 16;
