@@ -6,6 +6,8 @@ mod lines;
 mod material;
 mod open;
 mod remarked;
+mod telling;
+mod used;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -15,6 +17,7 @@ use crate::error::Result;
 use crate::recall::knobs::Manner;
 use compose::{Reading, compose};
 pub(crate) use lines::{age, cut, flat, project_name};
+use material::Material;
 pub(crate) use material::decisions_in;
 pub(crate) use open::open_in;
 
@@ -64,7 +67,7 @@ impl MemoryEngine {
     /// Composes the brief from what is stored now.
     pub fn brief(&self, ask: &BriefAsk, now: Timestamp) -> Result<Brief> {
         let manner = Manner::of(&self.stored_profile()?);
-        let material = self.read(|reader| material::gather(self, reader, ask, now))?;
+        let material = self.gathered(ask, &manner, now)?;
         let reading = Reading { project: ask.project.as_deref(), manner: &manner, now };
         Ok(compose(&material, &reading))
     }
@@ -76,7 +79,11 @@ impl MemoryEngine {
         manner: &Manner,
         now: Timestamp,
     ) -> Result<Option<String>> {
-        let material = self.read(|reader| material::gather(self, reader, ask, now))?;
+        let material = self.gathered(ask, manner, now)?;
         Ok(compose::resume_of(&material, manner, now))
+    }
+
+    fn gathered(&self, ask: &BriefAsk, manner: &Manner, now: Timestamp) -> Result<Material> {
+        self.read(|reader| material::gather(self, reader, ask, manner.depth, now))
     }
 }

@@ -30,7 +30,7 @@ const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 5;
+const RULES: u64 = 6;
 
 /// Returns the remarks of a memory.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
@@ -55,6 +55,9 @@ pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
             RemarkKind::Preference
         } else if rules::is_decision(sentence, speaker) {
             RemarkKind::Decision
+        } else if speaker == Speaker::User && rules::is_only_a_seal(sentence) {
+            sealed(&mut found, &memory.text, place.checked_sub(1).and_then(|at| ranges.get(at)));
+            continue;
         } else {
             continue;
         };
@@ -73,6 +76,17 @@ pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
         found.push(NewRemark { kind, start_byte: first.start, end_byte, words });
     }
     found
+}
+
+/// Takes the sentence before "Decided." as what was decided, unless it is a remark anyway.
+fn sealed(found: &mut Vec<NewRemark>, text: &str, before: Option<&Range<usize>>) {
+    let Some(before) = before else { return };
+    let sentence = text.get(before.clone()).unwrap_or_default();
+    let is_found = found.iter().any(|own| own.end_byte == before.end);
+    if !is_found && rules::can_be_sealed(sentence) {
+        let (kind, words) = (RemarkKind::Decision, words_hash(sentence));
+        found.push(NewRemark { kind, start_byte: before.start, end_byte: before.end, words });
+    }
 }
 
 /// Tells whether the user and their assistant said it to each other; what a sub-agent was told and

@@ -4,19 +4,21 @@
 use std::collections::BTreeSet;
 
 use iai_store::{
-    ExceptSessions, Memory, MemoryId, MemoryNumber, ProjectSeen, Reader, Remark, Role, SessionSeen,
-    TAUGHT_HOST, UsedMemory, Uses,
+    ExceptSessions, Memory, MemoryId, ProjectSeen, Reader, Remark, Role, SessionSeen, TAUGHT_HOST,
 };
 use jiff::Timestamp;
 
 use super::BriefAsk;
 use super::open::left_open;
 use super::remarked::{Fresh, decided, decisions, kept, preferences};
+use super::telling::says_what_it_is_about;
+use super::used::used;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
-use crate::recall::said_since;
+use crate::recall::knobs::Depth;
+use crate::remarks::open::{Why, open_threads};
 use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
 use crate::taught;
 use crate::trust::distrust;
@@ -25,22 +27,54 @@ use crate::trust::distrust;
 const NO_CONVERSATION: &[&str] = &[TOOL_HOST, PAGE_HOST, OWN_HOST, TAUGHT_HOST];
 /// Sessions that are looked at for what was left open.
 const SESSIONS_MAX: usize = 8;
-/// Sessions before the last one of which is told how they began.
-const EARLIER_MAX: usize = 4;
+/// What stands beside the words with which an earlier session ended.
+const AT_THE_END: &str = "at the end";
 /// Turns that are read at either end of a session.
 const FIRST_TURNS: usize = 6;
 const LAST_TURNS: usize = 24;
 /// Sessions whose ends are searched for remarks while the quiet step has not come so far.
 const FRESH_SESSIONS_MAX: usize = 1;
 const PINS_MAX: usize = 12;
-const USED_MAX: usize = 8;
-/// Used memories that are read to choose from.
-const USED_READ_MAX: usize = 24;
 const PROJECTS_MAX: usize = 5;
-/// A memory used less often is not much used.
-const WORTH_MIN: u32 = 3;
-/// A turn of fewer words does not say what a session was about.
+/// A turn of fewer words says nothing by itself.
 const TELLING_WORDS_MIN: usize = 3;
+
+/// How much of each kind is read. The budget decides what of it is told; where there is room for
+/// more, more is read.
+struct Caps {
+    n_sessions: usize,
+    /// Sessions before the last one of which is told how they began, …
+    n_earlier: usize,
+    /// … and with what they ended.
+    n_earlier_ends: usize,
+    /// Turns of either side at the end of the last session.
+    n_last_turns: usize,
+    n_topics: usize,
+    n_used: usize,
+}
+
+impl Caps {
+    fn of(depth: Depth) -> Self {
+        match depth {
+            Depth::Minimal | Depth::Standard => Self {
+                n_sessions: SESSIONS_MAX,
+                n_earlier: 4,
+                n_earlier_ends: 0,
+                n_last_turns: 1,
+                n_topics: 5,
+                n_used: 8,
+            },
+            Depth::Deep => Self {
+                n_sessions: 2 * SESSIONS_MAX,
+                n_earlier: 14,
+                n_earlier_ends: 6,
+                n_last_turns: 4,
+                n_topics: 12,
+                n_used: 16,
+            },
+        }
+    }
+}
 
 /// Something somebody said, as it is told.
 #[derive(Debug, Clone)]
@@ -86,8 +120,6 @@ pub(super) fn may_be_told(memory: &Memory) -> bool {
     is_said && memory.valid_to.is_none() && distrust(&memory.text).is_none()
 }
 
-/// Topics that are told.
-const TOPICS_MAX: usize = 5;
 /// Topics that are read to choose from.
 const TOPICS_READ_MAX: usize = 20;
 
@@ -96,8 +128,10 @@ pub(super) fn gather(
     engine: &MemoryEngine,
     reader: &Reader,
     ask: &BriefAsk,
+    depth: Depth,
     now: Timestamp,
 ) -> Result<Material> {
+    let caps = Caps::of(depth);
     let pinned = reader.pinned(ask.project.as_deref(), PINS_MAX)?;
     let pinned = pinned.iter().filter(|memory| memory.valid_to.is_none());
     let mut material = Material {
@@ -109,17 +143,17 @@ pub(super) fn gather(
         material.projects = reader.recent_projects(PROJECTS_MAX)?;
         return Ok(material);
     };
-    let sessions = recent_sessions(reader, project, &ask.session)?;
+    let sessions = sessions_of(reader, project, &ask.session, caps.n_sessions)?;
     let fresh = fresh(reader, &sessions)?;
-    material.preferences = preferences(reader, project, &fresh, now)?;
+    material.preferences = preferences(engine, reader, project, &fresh, now)?;
     material.decided = decided(reader, project, &fresh)?;
     material.kept = kept(reader, project, &fresh)?;
     material.open = left_open(&sessions);
-    let mut told_of = sessions.iter().filter_map(Session::told);
+    let mut told_of = sessions.iter().filter_map(|session| session.told(caps.n_last_turns));
     material.last = told_of.next();
-    material.earlier = told_of.filter_map(|one| one.began_with).take(EARLIER_MAX).collect();
-    material.topics = topics(reader, project)?;
-    material.used = used(engine, reader, project, now)?;
+    material.earlier = earlier(told_of, &caps);
+    material.topics = topics(reader, project, caps.n_topics)?;
+    material.used = used(engine, reader, project, caps.n_used, now)?;
     material.drop_repetitions();
     Ok(material)
 }
@@ -141,23 +175,38 @@ fn fresh(reader: &Reader, sessions: &[Session]) -> Result<Fresh> {
     })
 }
 
+/// Tells how sessions began and, of the latest, with what they ended.
+fn earlier(sessions: impl Iterator<Item = LastSession>, caps: &Caps) -> Vec<Told> {
+    let sessions = sessions.filter(|one| one.began_with.is_some()).take(caps.n_earlier);
+    let lines = sessions.enumerate().flat_map(|(place, mut one)| {
+        let ended = one.ended_with.pop().filter(|_| place < caps.n_earlier_ends);
+        let ended = ended.map(|told| Told { aside: Some(AT_THE_END.to_owned()), ..told });
+        one.began_with.into_iter().chain(ended)
+    });
+    lines.collect()
+}
+
 /// Reads the ends of the last sessions of a project, the latest first, but for one.
 pub(super) fn recent_sessions(
     reader: &Reader,
     project: &str,
     except: &str,
 ) -> Result<Vec<Session>> {
+    sessions_of(reader, project, except, SESSIONS_MAX)
+}
+
+fn sessions_of(reader: &Reader, project: &str, except: &str, limit: usize) -> Result<Vec<Session>> {
     let except = ExceptSessions { name: except, hosts: NO_CONVERSATION };
-    let seen = reader.recent_sessions(project, &except, SESSIONS_MAX)?;
+    let seen = reader.recent_sessions(project, &except, limit)?;
     seen.into_iter().map(|seen| Session::read(reader, seen, project)).collect()
 }
 
 /// The topics of a project, the largest first: none until they are found.
-fn topics(reader: &Reader, project: &str) -> Result<Vec<String>> {
+fn topics(reader: &Reader, project: &str, limit: usize) -> Result<Vec<String>> {
     let found = reader.topics(Some(project), TOPICS_READ_MAX)?.into_iter();
     // One word alone ("noted") names no topic.
     let named = found.filter(|topic| 1 < topic.phrases.len());
-    Ok(named.take(TOPICS_MAX).map(|topic| topic.label).collect())
+    Ok(named.take(limit).map(|topic| topic.label).collect())
 }
 
 impl Material {
@@ -202,16 +251,30 @@ impl Session {
         Ok(Self { seen, first, last })
     }
 
-    fn told(&self) -> Option<LastSession> {
+    /// Tells how it began, and the last turns of either side.
+    fn told(&self, n_last_turns: usize) -> Option<LastSession> {
         let says_something = |turn: &Memory| TELLING_WORDS_MIN <= Wording::of(&turn.text).len();
-        let is_asking = |turn: &&Memory| turn.role == Role::User && says_something(turn);
-        let began_with = self.first.iter().chain(&self.last).find(is_asking);
-        let said_last = |role: Role| {
-            self.last.iter().rposition(|turn| turn.role == role && says_something(turn))
+        // What was put off is told as that, as long as nobody took it up.
+        let put_off: Vec<MemoryId> = open_threads(&self.last)
+            .iter()
+            .filter(|thread| matches!(thread.why, Why::PutOff | Why::Next))
+            .map(|thread| thread.turn.id)
+            .collect();
+        let is_about = |turn: &&Memory| {
+            turn.role == Role::User
+                && says_what_it_is_about(&turn.text)
+                && !put_off.contains(&turn.id)
         };
-        let mut places = [said_last(Role::User), said_last(Role::Assistant)];
+        let began_with = self.first.iter().chain(&self.last).find(is_about);
+        let said_last = |role: Role| {
+            let turns = self.last.iter().enumerate().rev();
+            let told = turns.filter(move |(_, turn)| turn.role == role && says_something(turn));
+            told.map(|(place, _)| place).take(n_last_turns)
+        };
+        let mut places: Vec<usize> =
+            said_last(Role::User).chain(said_last(Role::Assistant)).collect();
         places.sort_unstable();
-        let exchange = places.into_iter().flatten().filter_map(|place| self.last.get(place));
+        let exchange = places.into_iter().filter_map(|place| self.last.get(place));
         let began_id = began_with.map(|turn| turn.id);
         let exchange = exchange.filter(|turn| Some(turn.id) != began_id);
         (!self.last.is_empty()).then(|| LastSession {
@@ -233,36 +296,6 @@ impl Session {
         });
         found.collect()
     }
-}
-
-/// What was of use most often and states something that nobody said otherwise since.
-fn used(
-    engine: &MemoryEngine,
-    reader: &Reader,
-    project: &str,
-    now: Timestamp,
-) -> Result<Vec<Told>> {
-    let used = reader.most_used(project, USED_READ_MAX)?;
-    let numbers: Vec<MemoryNumber> = used.iter().map(|used| used.number).collect();
-    let disputes = reader.disputes_of(&numbers)?;
-    let is_disputed = |number| disputes.iter().any(|dispute| dispute.about.earlier == number);
-    let worth = |uses: Uses| uses.n_recalled.saturating_add(3 * uses.n_reinforced);
-    let is_worth_it = |used: &UsedMemory| {
-        let states = !Wording::of(&used.memory.text).is_question;
-        WORTH_MIN <= worth(used.uses) && states && may_be_told(&used.memory)
-    };
-    let used = used.into_iter().filter(|used| is_worth_it(used) && !is_disputed(used.number));
-    let mut told_of = Vec::new();
-    for UsedMemory { number, memory, uses } in used {
-        if told_of.len() == USED_MAX {
-            break;
-        }
-        if said_since(engine, reader, (number, &memory), now)?.is_empty() {
-            let aside = format!("recalled {} times", uses.n_recalled);
-            told_of.push(told(&memory, &memory.text, Some(&aside)));
-        }
-    }
-    Ok(told_of)
 }
 
 /// Builds what is told; what was generated says so.

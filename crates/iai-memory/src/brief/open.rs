@@ -1,24 +1,14 @@
 //! What a project left open: at the end of its last session, and what earlier ones put off and
 //! nobody took up since.
 
-use std::collections::BTreeSet;
-
 use iai_store::{MemoryId, Reader};
 
 use super::material::{Session, Told, recent_sessions, told};
 use crate::error::Result;
-use crate::organise::{is_alike, is_stop_word};
-use crate::remarks::Wording;
-use crate::remarks::open::{OpenThread, Why, open_threads};
+use crate::remarks::open::{OpenThread, Spoken, Why, open_threads};
 
-/// Shorter words say little about what a sentence is about.
-const TELLING_LETTERS_MIN: usize = 4;
-/// Words by which something is put off; whoever takes it up does not repeat them.
-const PUTTING_OFF: &str = "\
-     next|leave|left|stays|stay|remains|remaining|later|todo|tomorrow|have|remind|continue|let's|\
-     missing|unfinished|open|half|bleibt|offen|fehlt|müssen|morgen|später|lass|machen|weiter|\
-     нужно|завтра|осталось|продолжим|открыт|reste|faire|demain|continue|queda|pendiente|mañana|\
-     seguimos";
+/// What is told of all that was left open.
+const OPEN_MAX: usize = 12;
 
 /// Returns what is open, the latest first.
 pub(super) fn left_open(sessions: &[Session]) -> Vec<Told> {
@@ -45,34 +35,15 @@ fn threads(sessions: &[Session]) -> Vec<OpenThread<'_>> {
     let mut found = Vec::new();
     for (session_idx, session) in sessions.iter().enumerate() {
         let later = sessions.get(..session_idx).unwrap_or_default();
-        found.extend(open_threads(&session.last).into_iter().filter(|thread| {
-            later.is_empty() || thread.why == Why::PutOff && !is_taken_up(thread.sentence, later)
+        let turns = later.iter().flat_map(|session| session.first.iter().chain(&session.last));
+        let spoken = Spoken::of(turns.map(|turn| turn.text.as_str()));
+        let open = open_threads(&session.last).into_iter();
+        found.extend(open.filter(|thread| match thread.why {
+            Why::Next | Why::PutOff => later.is_empty() || !spoken.takes_up(thread.sentence),
+            // Nobody waits for an answer any more once another session went by.
+            Why::Unanswered | Why::AwaitsTheUser => later.is_empty(),
         }));
     }
+    found.truncate(OPEN_MAX);
     found
-}
-
-/// Tells whether most of what a sentence is about was spoken of in later sessions.
-fn is_taken_up(sentence: &str, later: &[Session]) -> bool {
-    let turns = later.iter().flat_map(|session| session.first.iter().chain(&session.last));
-    let spoken: BTreeSet<String> = turns.flat_map(|turn| telling_words(&turn.text)).collect();
-    let words = telling_words(sentence);
-    let n_spoken = words.iter().filter(|word| is_among(&spoken, word)).count();
-    words.is_empty() || words.len() < 2 * n_spoken
-}
-
-/// Tells whether one of the words is a form of this one.
-fn is_among(words: &BTreeSet<String>, word: &str) -> bool {
-    let beginning: String = word.chars().take(TELLING_LETTERS_MIN).collect();
-    let near = words.range(beginning.clone()..).take_while(|own| own.starts_with(&beginning));
-    near.into_iter().any(|own| is_alike(own, word))
-}
-
-fn telling_words(text: &str) -> BTreeSet<String> {
-    let tells = |word: &&str| {
-        TELLING_LETTERS_MIN <= word.chars().count()
-            && !is_stop_word(word)
-            && PUTTING_OFF.split('|').all(|own| own != *word)
-    };
-    Wording::of(text).words().filter(tells).map(str::to_owned).collect()
 }

@@ -9,8 +9,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::lines::{cut, flat};
 use super::material::{Told, may_be_told, told};
+use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{is_alike, is_stop_word};
+use crate::recall::said_since;
 use crate::remarks::Wording;
 
 const PREFERENCES_MAX: usize = 8;
@@ -22,6 +24,17 @@ const REMARKS_READ_MAX: usize = 24;
 const PREFERENCE_KEPT: SignedDuration = SignedDuration::from_hours(24 * 180);
 /// Words around a wish that do not change it.
 const COURTESIES: &str = "please|again|also|ok|and|so|really|bitte|пожалуйста|nochmal";
+/// Shorter words do not say what is wished.
+const WISH_LETTERS_MIN: usize = 3;
+/// Whoever says how work is done says one of these: "the migrations are through now" has none.
+const WAYS_OF_WORKING: &str = "\
+     we|we're|we'll|i|use|using|let's|please|always|never|team|from now on|wir|ich|man|nutze|\
+     nutzen|verwende|verwenden|bitte|immer|nie|мы|я|используем|всегда|никогда|on|nous|je|\
+     toujours|usamos|siempre|nunca";
+/// Takes a wish back in its own words.
+const NO_LONGER: &str = "\
+     no longer|any more|anymore|no need to|don't|do not|stop|drop|dropped|forget|nicht mehr|\
+     brauchst nicht|kein|keine|больше не|не нужно|ne … plus|pas besoin|ya no|no hace falta";
 /// Two remarks that share so few words may be about different things.
 const SAME_WORDS_MIN: usize = 3;
 /// … and so may two that begin with the same few.
@@ -41,8 +54,10 @@ const REPLACED_CHARS_MAX: usize = 120;
 /// What was remarked lately and not yet taken down, with its kind.
 pub(super) type Fresh = Vec<(RemarkKind, Remark)>;
 
-/// Returns what was said often, or not long ago, in this project, or in the same words in several.
+/// Returns what was said often, or not long ago, in this project, or in the same words in several,
+/// and not turned round since.
 pub(super) fn preferences(
+    engine: &MemoryEngine,
     reader: &Reader,
     project: &str,
     fresh: &Fresh,
@@ -54,7 +69,61 @@ pub(super) fn preferences(
     all.extend(everywhere.into_iter().filter(|remark| may_be_told(&remark.memory)));
     let mut all = folded(all);
     all.sort_by_key(|remark| Reverse((remark.n_said, remark.memory.turn_at)));
-    Ok(all.iter().take(PREFERENCES_MAX).map(remarked).collect())
+    let decided = merged(reader, RemarkKind::Decision, project, fresh)?;
+    let mut told_of = Vec::new();
+    for wish in &all {
+        let is_decided_otherwise = decided.iter().any(|newer| {
+            wish.memory.turn_at < newer.memory.turn_at
+                && turns_round(wish.sentence(), newer.sentence())
+        });
+        if told_of.len() < PREFERENCES_MAX
+            && !is_decided_otherwise
+            && !is_turned_round(engine, reader, wish, now)?
+        {
+            told_of.push(remarked(wish));
+        }
+    }
+    Ok(told_of)
+}
+
+/// Tells whether the user said later that it is done another way.
+fn is_turned_round(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    wish: &Remark,
+    now: Timestamp,
+) -> Result<bool> {
+    let Some(number) = reader.number_of(wish.memory.id)? else { return Ok(false) };
+    let since = said_since(engine, reader, (number, &wish.memory), now)?;
+    Ok(since.iter().any(|(_, newer)| {
+        let is_about_work = Wording::of(&newer.text).has_any(WAYS_OF_WORKING);
+        is_about_work && turns_round(wish.sentence(), &newer.text)
+    }))
+}
+
+/// Tells whether a newer sentence is about the same as a wish, and wishes something else: it has
+/// most of its words but not all, or all of them and a "no longer".
+fn turns_round(wish: &str, newer: &str) -> bool {
+    let words_of = |text: &str, letters_min: usize| -> Vec<String> {
+        let tells = |word: &&str| letters_min <= word.chars().count() && !is_stop_word(word);
+        let wording = Wording::of(text);
+        wording.words().filter(tells).map(str::to_owned).collect()
+    };
+    let n_shared = |words: &[String], others: &[String]| {
+        words.iter().filter(|word| others.iter().any(|other| is_alike(word, other))).count()
+    };
+    let (words, others) = (words_of(wish, WISH_LETTERS_MIN), words_of(newer, WISH_LETTERS_MIN));
+    let n_same = n_shared(&words, &others);
+    let is_most = words.len() < 2 * n_same;
+    // Half of a few words is little, unless the sentences are built alike: "in the Go files".
+    let is_alike_built = || {
+        let (wish, newer) = (Wording::of(wish), Wording::of(newer));
+        let n_alike = wish.words().filter(|word| newer.words().any(|other| other == *word)).count();
+        wish.len() <= 2 * n_alike
+    };
+    let is_half = words.len() == 2 * n_same && (SAME_WORDS_MIN <= n_same || is_alike_built());
+    let is_other = n_same < words.len() || Wording::of(newer).has_any(NO_LONGER);
+    0 < n_same && (is_most || is_half) && is_other
 }
 
 /// Returns what was decided, the latest first.
@@ -213,6 +282,26 @@ mod tests {
         check("Images are signed by Ben from now on", "Images are signed by Ana from today", true);
         check("We decided to use Postgres for billing", "We use Postgres for the search", false);
         check("We drop Redis", "We drop Redis on staging only", false);
+    }
+
+    #[test]
+    fn a_wish_is_turned_round_by_what_says_otherwise_about_the_same() {
+        let check = |wish: &str, newer: &str, expect: bool| {
+            assert_eq!(turns_round(wish, newer), expect, "{wish} / {newer}");
+        };
+        let tabs = "always use tabs in the Go files";
+        check(tabs, "we use spaces in the Go files now", true);
+        check(tabs, "we no longer use tabs in the Go files", true);
+        check(tabs, "we moved the log files now", false);
+        check(tabs, "we always use tabs in the Go files now", false);
+        let formatter = "please always run gofumpt, not plain gofmt, before you show me a diff";
+        check(formatter, "the team has settled on plain gofmt, gofumpt fights with it", true);
+        check(formatter, "we run the linter on the diff now", false);
+        let german = "Verwende in den Dateien immer Tabs";
+        check(german, "Wir verwenden in den Dateien jetzt Leerzeichen", true);
+        check(german, "Wir haben die Dateien jetzt verschoben", false);
+        let staging = "Always run the migrations against staging first";
+        check(staging, "we ran the migrations, they are through now", false);
     }
 
     #[test]

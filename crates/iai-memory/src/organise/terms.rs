@@ -18,7 +18,8 @@ const WORD_CHARS_MAX: usize = 40;
 /// Different words of one text that are looked at.
 const WORDS_MAX: usize = 400;
 
-/// Words that join and point in the languages most turns are written in.
+/// Words that join, point and greet in the languages most turns are written in: a line of them says
+/// nothing of what a text is about. First those of several languages, then the rest of each.
 const STOP_WORDS: &str = "
     a about above after again all also am an and any are aren as at be because been before being
     below between both but by can could couldn did didn do does doesn doing don done down during
@@ -36,7 +37,64 @@ const STOP_WORDS: &str = "
     oder schon sein sich sie sind und uns von vor war weil wenn wer wie wir wird zu zum zur au
     aux avec ce ces cette dans de du elle en est et il ils je la le les leur lui mais ne nous ou
     par pas pour que qui sa se ses son sur un une vous al como con del el ella esta este las lo
-    los más para pero por sin su sus una y";
+    los más para pero por sin su sus una y
+    able across actually ain almost along already although always among another anything anyway
+    around away back basically became become becomes began begin besides better bye came cannot
+    come comes coming congrats congratulations cool definitely despite either enough especially
+    etc even everybody everyone everything exactly fine gave give given gives gone gonna great
+    guess haha hello hence herself hey himself hmm indeed instead ive keep kinda last later lets
+    likely little lol lot lots made meanwhile morning myself neither never nevertheless next nice
+    nobody none nope noted nothing often oh others otherwise ought ourselves perfect perhaps
+    pretty probably quite rather said somebody someone something sometimes somewhere soon sorry
+    sounds suppose themselves therefore thx together tomorrow toward towards understood unless
+    usually welcome whatever whenever wherever whole wow yeah yep yesterday yourself
+    abend ach alle allem allen aller allerdings alles andere anderem anderen anderer anderes
+    anders ansonsten bald beide beiden beim bereits besser bestimmt bisher bisschen bitte bloß da
+    dabei dadurch dafür dagegen daher dahin damals damit danach daneben dank danke dann daran
+    darauf daraus darf darin darum darunter darüber davon davor dazu dein deine deinem deinen
+    deiner denen denn dennoch deren derselbe deshalb dessen dich dies diese diesem diesen dieser
+    dieses dir dort durch dürfen eben ebenso eher eigentlich eines einfach einig einige einigen
+    einiger einmal einverstanden entweder erst erstmal etwa etwas euch euer eure frau ganz gar
+    gegen gehen geht gemacht genau genauso gerade gern gerne gestern gibt ging glaub glaube gleich
+    gut gute guten guter gutes hab habe hallo hast hatte hatten herr herrn heute hinter hätte
+    hätten ihm ihn ihnen ihr ihre ihrem ihren ihrer immer indem ins irgendwie jede jedem jeden
+    jeder jedes jedoch jemand jene kannst kein keine keinem keinen keiner klar können könnte
+    könnten könntest lange lass lassen leider lieber mach mache machen macht mal man manche
+    manchmal mehr mein meine meinem meinen meiner meist mich mir morgen muss musst möchte möchten
+    möglich müssen müsste nachdem natürlich neben nee nein nichts nie niemals niemand nochmal nun
+    nächste nächsten nächster nächstes ob oben obwohl ohne passt per prima richtig schade schön
+    sehr seid seine seinem seinen seiner seit seitdem selbst sicher sobald sofort sogar solche
+    soll sollen sollte sollten somit sondern sonst soweit sowie später statt stimmt super tschüss
+    tun tut um unser unsere unserem unseren unserer unter viel viele vielen vielleicht vom vorher
+    wann waren warst warum weder wegen weiter weitere welche welchem welchen welcher welches wem
+    wen wenig weniger werde werden wessen wieder wieso willst wirklich wirst wo wohl wollen wollte
+    wollten worden wurde wurden während würde würden zurück zusammen zwar zwei zwischen über
+    überall überhaupt übrigens
+    ainsi alors après assez aucun aucune aurait aussi autre autres avaient avait avant avez avoir
+    avons beaucoup bien bientôt bon bonjour bonsoir cela celle celui cependant ceux chaque chez
+    comme demain depuis deux dire dit doit donc dont dès déjà elles encore enfin entre eux faire
+    fait faut ici jamais jusque leurs lorsque là ma maintenant merci mes moi moins même non nos
+    notre nouveau oui où parce parfait parfois peu peut peux plutôt pourquoi puis quand quel
+    quelle quelles quelque quelques quels quoi rien salut sans si soit sommes sont souvent suis ta
+    te tes toi toujours tous tout toute toutes trop très tu va vais vers veux voici voilà vont vos
+    votre vraiment ça étaient était été être
+    ahora ahí algo alguien alguna algunas alguno algunos allí antes aquí así aunque aún bastante
+    buenas bueno buenos cada casi cual cuando cuanto cuál cuándo cuánto cómo desde después donde
+    durante día días dónde ellas ello ellos entonces eran eres esa ese eso esos estaba estamos
+    estar estas esto estos estoy están fue fueron gracias ha había hace hacer hacia han hasta hay
+    hemos hola hoy igual luego mañana mejor menos mi mientras mis mismo mucho muchos muy nada
+    nadie ni nosotros nuestra nuestro nunca o otra otro otros parece perfecto poco porque puede
+    pueden puedes pues quiere quiero quizás quién qué según ser será sido siempre sino sobre somos
+    soy sí sólo también tampoco tanto tenemos tener tengo tiene tienen todavía todo todos tras tus
+    tú unas unos usted vamos vez vosotros voy ya yo
+    а без бы был была были было быть в вам вас весь во вот все всегда всего всех всю всё вы где да
+    давай давайте даже для до добрый другой его ее ей ему если есть еще ещё её же за завтра зачем
+    здесь и из или им их к как какая какие какой когда который кто ладно ли либо лучше мне много
+    может можно мой мы на надо нам нас наш не него нее нет неё ни них но ну нужно о об один он она
+    они оно опять от очень по пожалуйста пока понятно после потом потому почему почти при привет
+    просто раз с сам сегодня сейчас со спасибо так также такой там тебе тебя тем теперь то тогда
+    того тоже только том тот ты у уже хорошо хотя чего чем что чтобы эта эти это этого этой этом
+    этот я";
 
 /// Tells whether a word only joins others.
 pub(crate) fn is_stop_word(word: &str) -> bool {
@@ -161,6 +219,21 @@ mod tests {
             ("ab", false),
             ("retry", true),
             ("東京", true),
+            ("genau", false),
+            ("bitte", false),
+            ("dann", false),
+            ("herr", false),
+            ("morning", false),
+            ("noted", false),
+            ("congratulations", false),
+            ("merci", false),
+            ("gracias", false),
+            ("спасибо", false),
+            ("quittungen", true),
+            ("sepa", true),
+            ("tag", true),
+            ("comment", true),
+            ("fast", true),
         ] {
             assert_eq!(may_tell(word), expect, "{word}");
         }

@@ -1,15 +1,28 @@
 //! Whether a conversation was left open: an answer that never came, work put off, a list of what
 //! remains.
 
+mod asking;
+mod deeds;
+mod matter;
+
 use iai_store::{Memory, Role};
 
-use super::phrase::Wording;
-use super::sentences::sentences;
+pub(crate) use asking::{asks, is_request};
+pub(crate) use matter::{Spoken, matter_of, n_telling};
 
-/// Turns at the end in which work may be put off.
+use super::phrase::{Wording, is_one_of};
+use super::sentences::sentences;
+use deeds::is_done_in;
+use matter::n_shared;
+
+/// Turns at the end in which work may be put off in passing; what is labelled counts in all.
 const PUTTING_OFF_TURNS: usize = 4;
+/// What one session may leave open.
+const THREADS_MAX: usize = 6;
 /// A request shorter than this says too little to be told of.
 const REQUEST_WORDS_MIN: usize = 4;
+/// What stands before the colon of a label has no more words.
+const LABEL_WORDS_MAX: usize = 6;
 
 /// What was left open, as a part of one of the turns.
 #[derive(Debug, Clone)]
@@ -35,21 +48,37 @@ pub(crate) enum Why {
 /// Returns what the last turns of a session leave open, the latest first.
 pub(crate) fn open_threads(last_turns: &[Memory]) -> Vec<OpenThread<'_>> {
     let mut found: Vec<OpenThread<'_>> = Vec::new();
-    for turn in last_turns.iter().rev().take(PUTTING_OFF_TURNS) {
-        let said = parts(&turn.text);
-        let put_off = said.iter().rev().find_map(|part| Some((*part, puts_off(part, turn.role)?)));
-        if let Some((sentence, why)) = put_off {
-            found.push(OpenThread { turn, sentence, why });
-            break;
+    for (place, turn) in last_turns.iter().enumerate().rev() {
+        let is_near_the_end = last_turns.len() - place <= PUTTING_OFF_TURNS;
+        let after = last_turns.get(place + 1..).unwrap_or_default();
+        for sentence in parts(&turn.text).into_iter().rev() {
+            let in_passing = || is_near_the_end.then(|| puts_off(sentence, turn.role)).flatten();
+            let Some((sentence, why)) = labelled(sentence).or_else(in_passing) else { continue };
+            let thread = OpenThread { turn, sentence, why };
+            let is_told = found.iter().any(|later| is_repeated(&thread, later));
+            if !is_told && !is_done_in(sentence, after) && found.len() < THREADS_MAX {
+                found.push(thread);
+            }
         }
     }
     let Some(last) = last_turns.last() else { return found };
     if found.iter().all(|thread| thread.turn.id != last.id)
         && let Some((sentence, why)) = left_hanging(last)
     {
-        found.push(OpenThread { turn: last, sentence, why });
+        found.insert(0, OpenThread { turn: last, sentence, why });
     }
     found
+}
+
+/// Tells whether a later thread says the same: one speaker in the words of the other, or one again.
+fn is_repeated(thread: &OpenThread<'_>, later: &OpenThread<'_>) -> bool {
+    let (words, others) = (matter_of(thread.sentence), matter_of(later.sentence));
+    let n_fewest = words.len().min(others.len());
+    let n_shared = n_shared(&words, &others);
+    match thread.turn.role == later.turn.role {
+        true => thread.turn.id != later.turn.id && 1 < n_shared && n_shared == n_fewest,
+        false => 0 < n_shared && n_fewest <= 2 * n_shared,
+    }
 }
 
 fn parts(text: &str) -> Vec<&str> {
@@ -60,7 +89,7 @@ fn left_hanging(last: &Memory) -> Option<(&str, Why)> {
     let said = parts(&last.text);
     match last.role {
         Role::User => {
-            let question = said.iter().rev().find(|part| Wording::of(part).is_question);
+            let question = said.iter().rev().find(|part| asks(part));
             let sentence = question.or_else(|| said.iter().find(|part| is_request(part)))?;
             Some((sentence, Why::Unanswered))
         }
@@ -72,13 +101,6 @@ fn left_hanging(last: &Memory) -> Option<(&str, Why)> {
     }
 }
 
-/// A request is an order or a wish; who tells how things are may expect no answer.
-fn is_request(sentence: &str) -> bool {
-    let wording = Wording::of(sentence);
-    let is_telling = wording.begins_any(TELLING) && !wording.begins_any(WISHING);
-    REQUEST_WORDS_MIN <= wording.len() && !is_telling && !wording.has_any(FAREWELLS)
-}
-
 /// A choice to be made or a fact to be told; offers and "what next?" are politeness.
 fn is_real_question(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
@@ -88,38 +110,118 @@ fn is_real_question(sentence: &str) -> bool {
     wording.is_question && is_long_enough && (is_choice || is_about_a_fact)
 }
 
-fn puts_off(sentence: &str, role: Role) -> Option<Why> {
+/// Returns what is put off without being called so.
+fn puts_off(sentence: &str, role: Role) -> Option<(&str, Why)> {
     let wording = Wording::of(sentence);
     if wording.is_question {
         return None;
     }
-    let lower = sentence.to_lowercase();
-    let is_labelled = |labels: &str| {
-        labels.split('|').any(|label| {
-            lower.strip_prefix(label).is_some_and(|rest| rest.starts_with(':') && rest.len() > 3)
-        })
-    };
-    if is_labelled(NEXT_LABELS) {
-        return Some(Why::Next);
-    }
     let is_put_off = match role {
-        Role::User => wording.has_any(PUT_OFF) || wording.has_any(LEFT),
-        Role::Assistant => wording.has_any(LEFT),
+        Role::User => {
+            wording.has_any(PUT_OFF)
+                || wording.has_any(LEFT)
+                || wording.ends_any(REMIND)
+                || is_awaited(sentence, &wording)
+                || REQUEST_WORDS_MIN <= wording.len() && wording.has_any(NOT_NOW)
+        }
+        // An assistant that names nothing only answers.
+        Role::Assistant => wording.has_any(LEFT) && 0 < n_telling(sentence),
         Role::System => false,
     };
-    let is_open = is_labelled(LABELS) || is_put_off && !wording.has_any(DONE);
-    is_open.then_some(Why::PutOff)
+    (is_put_off && !wording.has_any(DONE)).then_some((sentence, Why::PutOff))
 }
 
-/// A line that begins with one of these and a colon names what remains.
-const LABELS: &str = "\
-     todo|to do|remaining|still open|open question|open questions|left to do|offen|noch offen|\
-     осталось|reste à faire|à faire|pendiente|por hacer";
+/// Tells whether the user waits for somebody. A program waits too, but for a lock or an answer.
+fn is_awaited(sentence: &str, wording: &Wording) -> bool {
+    let mut clauses = sentence.split([',', ';', '.', '–', '(']).map(Wording::of);
+    let is_waiting = wording.has_any(WE_WAIT) || wording.ends_any(WAITING_FOR_IT);
+    (is_waiting || clauses.any(|clause| clause.begins_any(WAITING))) && !wording.has_any(HANGING)
+}
 
-/// With one of these, what is gone on with at once: after another session it is begun or dropped.
+/// Returns what somebody calls open, from the label on: "Not done yet: the read replica".
+fn labelled(sentence: &str) -> Option<(&str, Why)> {
+    if Wording::of(sentence).is_question {
+        return None;
+    }
+    let ends = sentence.match_indices([';', '.', '!']).map(|(at, _)| at + 1);
+    let dashes = sentence.match_indices(" - ").map(|(at, _)| at + 3);
+    let mut starts: Vec<usize> = [0].into_iter().chain(ends).chain(dashes).collect();
+    starts.sort_unstable();
+    starts.into_iter().find_map(|start| {
+        let said = sentence.get(start..)?.trim_start();
+        let (label, rest) = said.split_once(':')?;
+        let why = why_labelled(label)?;
+        let is_apart = rest.starts_with([' ', '*']);
+        (is_apart && is_something(rest.trim_matches(['*', ' ']))).then_some((said, why))
+    })
+}
+
+fn why_labelled(label: &str) -> Option<Why> {
+    let wording = Wording::of(label).without_lead_in(LEAD_INS);
+    if LABEL_WORDS_MAX < wording.len() {
+        return None;
+    }
+    let is_one = |labels: &str| {
+        labels.split('|').any(|label| {
+            wording.begins(label).is_some_and(|next| {
+                wording.words().skip(next).all(|word| is_one_of(word, AFTER_LABELS))
+            })
+        })
+    };
+    match is_one(NEXT_LABELS) {
+        true => Some(Why::Next),
+        false => is_one(LABELS).then_some(Why::PutOff),
+    }
+}
+
+/// Tells whether work is named: no figure, no path, no code, and not that nothing remains.
+fn is_something(rest: &str) -> bool {
+    let is_said =
+        rest.starts_with(|first: char| first.is_alphabetic() || "\"'“„«(@".contains(first));
+    is_said && 3 < rest.len() && !Wording::of(rest).begins_any(NOTHING)
+}
+
+/// Words before a label.
+const LEAD_INS: &str = "\
+     ok|okay|and|also|so|but|hm|well|then|i'll keep that|i keep that|und|also|gut|dann|и|так|et|\
+     alors|y|entonces";
+
+/// What stands before a colon and names what remains.
+const LABELS: &str = "\
+     todo|todos|to do|remaining|remains|still open|open|open question|open questions|open point|\
+     open points|open item|open items|left to do|left open|left for later|left for next time|\
+     for later|later|next time|parked|on hold|postponed|deferred|put off|pending|outstanding|\
+     not done|not done yet|not yet done|not finished|not finished yet|not started|\
+     not started yet|unfinished|still missing|still to do|still waiting for|waiting for|\
+     waiting on|backlog|on the list|stays on the list|it stays on the list|\
+     remind me|follow up|follow ups|bleibt auf der liste|offen|noch offen|offen geblieben|\
+     offener punkt|offene punkte|offene frage|offene fragen|bleibt offen|für später|später|\
+     nächstes mal|beim nächsten mal|zurückgestellt|vertagt|aufgeschoben|geparkt|ausstehend|\
+     steht noch aus|noch nicht fertig|noch nicht erledigt|noch nicht gemacht|nicht erledigt|\
+     zu tun|noch zu tun|es fehlt noch|fehlt noch|es fehlen noch|fehlen noch|wir warten auf|\
+     warten auf|erinnere mich|осталось|ещё осталось|еще осталось|не сделано|ещё не сделано|\
+     еще не сделано|отложено|на потом|позже|открыто|открытый вопрос|открытые вопросы|\
+     в следующий раз|ждём|ждем|напомни|reste à faire|à faire|reste ouvert|point ouvert|\
+     points ouverts|pour plus tard|plus tard|en attente|en suspens|mis de côté|\
+     pas encore fait|la prochaine fois|rappelle moi|pendiente|pendientes|queda pendiente|\
+     por hacer|para después|para más tarde|más tarde|en espera|sin terminar|sin hacer|\
+     la próxima vez|recuérdame";
+
+/// With one of these, what comes next.
 const NEXT_LABELS: &str = "\
-     next|next up|next step|next steps|nächster schritt|nächste schritte|дальше|следующий шаг|\
-     prochaine étape|próximo paso";
+     next|next up|next step|next steps|nächster schritt|nächste schritte|als nächstes|дальше|\
+     следующий шаг|prochaine étape|prochaines étapes|próximo paso|próximos pasos";
+
+/// What may stand between a label and its colon.
+const AFTER_LABELS: &str = "\
+     for|now|later|next|time|tomorrow|still|yet|remains|remaining|from|today|so|far|here|then|\
+     items|points|für|später|morgen|heute|noch|bleibt|bleiben|nächstes|mal|завтра|пока|ещё|еще|\
+     pour|demain|plus|tard|encore|para|mañana|después|todavía";
+
+/// That nothing remains.
+const NOTHING: &str = "\
+     none|nothing|no|n/a|na|yes|true|false|all done|nichts|keine|keiner|nein|ничего|нет|rien|\
+     aucun|aucune|nada|ninguno|ninguna";
 
 /// Says that work goes on another time.
 const PUT_OFF: &str = "\
@@ -137,23 +239,48 @@ const PUT_OFF: &str = "\
 const LEFT: &str = "\
      stays open|remains open|still open|left open|stays unfinished|still unfinished|left to do|\
      remains to be done|still missing|section is missing|is not done yet|isn't done yet|\
-     leave … for later|leave … unfinished|still to write|still to be done|must look into|\
-     bleibt offen|ist noch offen|fehlt noch|noch nicht fertig|остаётся открыт*|остается открыт*|\
-     ещё не готов*|еще не готов*|reste ouvert|reste à faire|n'est pas encore fait|\
+     leave … for later|leave … unfinished|left a todo|leave a todo|not started yet|\
+     noch nicht angefangen|still to write|still to be done|must look into|\
+     bleibt offen|ist noch offen|sind noch offen|fehlt noch|fehlt nur noch|fehlt also noch|\
+     fehlt also nur noch|fehlen noch|fehlen nur noch|noch nicht fertig|остаётся открыт*|\
+     остается открыт*|ещё не готов*|еще не готов*|reste ouvert|reste à faire|n'est pas encore fait|\
      sigue pendiente|queda pendiente|falta por";
 
 const DONE: &str = "don't|do not|no need|nicht nötig|не нужно|pas besoin";
 
-/// How sentences begin that only tell something.
-const TELLING: &str = "\
-     i|i'm|i've|i'll|we|we've|we're|we'll|you|he|she|it|it's|its|they|that|that's|this|the|a|an|\
-     there|my|our|your|yes|no|ok|okay|decided|decision|agreed|always|never|remember|note|ich|\
-     wir|es|das|die|der|ja|nein|я|мы|это|он|она|да|нет|je|on|nous|c'est|le|la|les|il|oui|non|yo|\
-     nosotros|es|el|los|las|sí";
+/// Ends a sentence that says what to come back to.
+const REMIND: &str = "\
+     remind me|remind me then|remind me later|remind me tomorrow|remind us|erinnere mich|\
+     erinner mich|erinnere mich daran|erinner mich dran|erinnere mich dann|напомни|напомни мне|\
+     rappelle le moi|recuérdamelo";
 
-const WISHING: &str = "\
-     i need|i want|i'd like|i would like|we need|ich möchte|ich brauche|wir brauchen|мне нужно|\
-     je voudrais|je veux|il faut|quiero|necesito";
+/// Says that it has time.
+const NOT_NOW: &str = "\
+     maybe later|not today|not now|can wait|another time|on the list|kann warten|heute nicht|\
+     nicht heute|nicht jetzt|jetzt nicht|vielleicht später|ein andermal|auf der liste|\
+     auf die liste|не сегодня|не сейчас|может подождать|pas aujourd'hui|peut attendre|\
+     une autre fois|hoy no|puede esperar|otro día";
+
+/// Says that somebody's answer or work is waited for: wherever it stands, …
+const WE_WAIT: &str = "\
+     we're still waiting for|we are still waiting for|i'm still waiting for|\
+     i am still waiting for|we still wait for|i still wait for|still owes|\
+     warten wir noch auf|wir warten noch auf|ich warte noch auf|warte ich noch auf|\
+     всё ещё ждём|все еще ждем|всё ещё жду|все еще жду|on attend encore|j'attends encore|\
+     seguimos esperando|sigo esperando";
+
+/// … at the beginning of a clause, …
+const WAITING: &str = "still waiting for|still waiting on|warten noch auf|warte noch auf";
+
+/// … and at the end of a sentence.
+const WAITING_FOR_IT: &str = "\
+     waiting for it|waiting for them|waiting for him|waiting for her|warten noch darauf|\
+     warte noch darauf";
+
+/// What a program waits for.
+const HANGING: &str = "\
+     lock|locks|mutex|semaphore|thread|threads|socket|response|timeout|event|signal|process|\
+     hangs|hang|stuck|blocks|hängt|поток|bloqué|bloqueado";
 
 const FAREWELLS: &str = "\
      thanks|thank you|thx|perfect|bye|good night|great work|well done|that's all|that is all|\

@@ -29,6 +29,9 @@ pub(crate) fn is_preference(sentence: &str) -> bool {
     {
         return !wording.has_any(ONE_OFF);
     }
+    if wishes_none(sentence) || wording.begins_any(ANSWER) && wording.has_any(LANGUAGES) {
+        return !wording.has_any(ONE_OFF);
+    }
     let is_contrast = || CONTRASTING.iter().any(|not| sentence.contains(not));
     let is_brief = wording.len() <= BRIEF_WORDS_MAX && !wording.has_any(POINTING_BACK);
     if is_brief && is_contrast() && wording.has_any(ASKED_FOR) && !wording.has_any(POINTING) {
@@ -57,7 +60,10 @@ pub(crate) fn is_decision(sentence: &str, speaker: Speaker) -> bool {
     if is_labelled(sentence, LABELS) {
         return !wording.has_any("whether|tbd|open");
     }
-    let wording = wording.without_lead_in(LEAD_INS);
+    if speaker == Speaker::User && (is_sealed(sentence) || is_labelled(sentence, USER_LABELS)) {
+        return !wording.has_any(POINTING);
+    }
+    let wording = wording.without_lead_in(LEAD_INS).without_lead_in(AGREEING);
     let is_told = |pattern: &str| {
         wording.find(pattern).is_some_and(|(at, _)| {
             let mut before = wording.words().take(at);
@@ -70,11 +76,13 @@ pub(crate) fn is_decision(sentence: &str, speaker: Speaker) -> bool {
     let head = Wording::of(sentence.split([',', ';']).next().unwrap_or_default());
     let is_from_now_on = wording.ends_any(FROM_NOW_ON) || head.ends_any(FROM_NOW_ON);
     let is_the_users = (wording.begins_any(USER_DECIDED)
+        || is_named_choice(&wording)
         || is_from_now_on && WORDS.contains(&head.len()))
         && !wording.has_any(POINTING);
     DECIDED.split('|').any(is_told)
         || wording.begins_any(DECISION_OPENINGS)
         || is_resolved_to_act(&wording)
+        || is_decided_by_others(&wording)
         || speaker == Speaker::User && is_the_users
 }
 
@@ -85,9 +93,78 @@ pub(crate) fn points_back(sentence: &str) -> bool {
 
 /// Tells whether who says a sentence calls it so: "Decision: …".
 fn is_labelled(sentence: &str, labels: &str) -> bool {
-    let lower = sentence.trim_start_matches('*').to_lowercase();
-    labels.split('|').any(|label| {
-        lower.strip_prefix(label).is_some_and(|rest| rest.trim_start_matches('*').starts_with(':'))
+    let Some((head, rest)) = sentence.split_once(':') else { return false };
+    let is_label = |head: &Wording| {
+        let whole = |label: &str| head.begins(label) == Some(head.len());
+        labels.split('|').any(whole)
+    };
+    let is_called = is_label(&Wording::of(head))
+        || is_label(&Wording::of(head).without_lead_in(LEAD_INS).without_lead_in(AGREEING));
+    is_called && rest.chars().any(char::is_alphanumeric)
+}
+
+/// Tells whether the user asks for something to be left out, in one clause: "no emojis please".
+/// "No, the other one please" has a comma behind the "no".
+fn wishes_none(sentence: &str) -> bool {
+    sentence.split([',', ';', ':', '.', '(', '–']).any(|clause| {
+        let clause = Wording::of(clause).without_lead_in(BEFORE_A_NO);
+        let none = NONE.split('|').find_map(|none| clause.begins(none));
+        let is_asked = NONE_PLEASE.split('|').find_map(|none| clause.begins(none));
+        let unwanted = UNWANTED.split('|').find_map(|none| clause.begins(none));
+        let next = is_asked.or(none.filter(|_| clause.ends_any(ASKED_FOR))).or(unwanted);
+        let is_thing = |word: &str| !is_one_of(word, NO_THINGS);
+        next.and_then(|next| clause.word(next)).is_some_and(is_thing)
+            && clause.len() <= NONE_WORDS_MAX
+            && !clause.has_any(POINTING)
+    })
+}
+
+/// Tells whether a sentence ends by saying that what stands before is settled: "… Decided."
+fn is_sealed(sentence: &str) -> bool {
+    let said = sentence.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+    let is_end_of = |ends: &[char], seals: &str| {
+        said.rsplit_once(ends).is_some_and(|(head, seal)| {
+            let is_said = Wording::of(head).len() >= SEALED_WORDS_MIN && !head.contains('?');
+            is_said && is_seal(seal, seals)
+        })
+    };
+    is_end_of(&['.', ';', '!', '–', '—'], SEALS) || is_end_of(&[','], STRONG_SEALS)
+}
+
+/// Tells whether a sentence says only that what was said before it is settled.
+pub(crate) fn is_only_a_seal(sentence: &str) -> bool {
+    is_seal(sentence, SEALS)
+}
+
+/// Tells whether a sentence may be what was settled.
+pub(crate) fn can_be_sealed(sentence: &str) -> bool {
+    let wording = Wording::of(sentence);
+    let is_open = wording.is_question || wording.has_any(UNDECIDED) || wording.has_any(POINTING);
+    !is_open && (SEALED_WORDS_MIN..=*WORDS.end()).contains(&wording.len())
+}
+
+fn is_seal(words: &str, seals: &str) -> bool {
+    let wording = Wording::of(words);
+    !wording.is_question && seals.split('|').any(|seal| wording.begins(seal) == Some(wording.len()))
+}
+
+/// "Ok, Postgres it is": a choice that is named. "No idea what it is" names none.
+fn is_named_choice(wording: &Wording) -> bool {
+    let n_named = wording.len().saturating_sub(if wording.ends_any("it is then") { 3 } else { 2 });
+    let is_name = |word: &str| !is_one_of(word, NO_NAMES);
+    wording.ends_any("it is|it is then")
+        && (1..=NAMED_WORDS_MAX).contains(&n_named)
+        && wording.words().take(n_named).all(is_name)
+}
+
+/// Tells whether people decided whose word counts: "the board has decided". A compiler has not.
+fn is_decided_by_others(wording: &Wording) -> bool {
+    OTHERS_DECIDED.split('|').any(|decided| {
+        wording.find(decided).is_some_and(|(at, _)| {
+            let who = at.checked_sub(1).and_then(|at| wording.word(at));
+            who.is_some_and(|who| is_one_of(who, DECIDERS))
+                && !wording.words().take(at).any(|word| is_one_of(word, UNREAL))
+        })
     })
 }
 
@@ -140,10 +217,48 @@ const WISHES: &str = "\
 const ASKED_FOR: &str = "please|bitte|пожалуйста|s'il te plaît|s'il vous plaît|por favor";
 const BRIEF_WORDS_MAX: usize = 9;
 
+/// Asked to be left out: with a courtesy before it, …
+const NONE_PLEASE: &str = "\
+     please no|please don't add|please don't use|bitte kein|bitte keine|bitte keinen|\
+     bitte keinerlei|пожалуйста без|s'il te plaît pas de|s'il vous plaît pas de|por favor sin|\
+     por favor nada de";
+/// … or behind it; …
+const NONE: &str = "no|kein|keine|keinen|без|pas de|sin|nada de";
+/// … or by who does not want it at all.
+const UNWANTED: &str = "\
+     i don't want|i do not want|we don't want|we do not want|ich will keine|ich will keinen|\
+     ich will kein|ich möchte keine|ich möchte keinen|ich möchte kein|wir wollen keine|\
+     wir wollen keinen|wir wollen kein|я не хочу видеть|je ne veux pas de|no quiero ver";
+const NONE_WORDS_MAX: usize = 14;
+const BEFORE_A_NO: &str = "\
+     ok|okay|so|and|also|but|well|btw|yes|yeah|hey|again|und|auch|aber|ja|gut|и|а|но|да|et|mais|\
+     oui|y|pero|sí|vale";
+
+/// What is not left out for good: it belongs to the moment, or to talk.
+const NO_THINGS: &str = "\
+     to|you|it|that|this|them|these|those|the|a|an|him|her|us|me|anything|another|one|more|\
+     problem|problems|worries|worry|need|idea|rush|hurry|panic|way|thanks|change|changes|stress|\
+     clue|doubt|longer|please|answer|reply|mehr|ahnung|sorge|sorgen|problem|eile|panik|\
+     änderung|änderungen|lust|zeit|thema|frage|bitte|проблем|вопросов|problème|souci|changement|\
+     problema|prisa|cambios";
+
+/// Asks for answers in a language.
+const ANSWER: &str = "\
+     answer|reply|respond|talk to me|speak|antworte|antworten sie|sprich|отвечай|отвечайте|пиши|\
+     réponds|répondez|parle|responde|contesta|habla";
+const LANGUAGES: &str = "\
+     in english|in german|in french|in spanish|in russian|in italian|in portuguese|in polish|\
+     in dutch|in chinese|in japanese|speak english|speak german|auf deutsch|auf englisch|\
+     auf französisch|auf spanisch|auf russisch|in deutsch|in englisch|на русском|по русски|\
+     на английском|по английски|en français|en anglais|en español|en inglés";
+
 /// Liking is a taste when something else is liked less.
-const LIKES: &str = "i like|i want|ich mag|ich will|я люблю|me gusta|j'aime";
+const LIKES: &str = "\
+     i like|i want|i'd rather have|i would rather have|i'd rather use|i would rather use|ich mag|\
+     ich will|ich möchte|ich nutze|я люблю|me gusta|j'aime";
 const LIKED_MORE: &str = "\
-     over|and no|rather than|instead of|more than|only before|only after|lieber als|statt|вместо|\
+     over|and no|rather than|rather have … than|rather use … than|instead of|more than|\
+     only before|only after|lieber als|lieber … als|statt|вместо|\
      plutôt que|más que|en vez de";
 
 /// What stands before a colon and says the same.
@@ -174,7 +289,9 @@ const EACH_TIME: &str = "\
 /// With these, a wish is about what lies on the table.
 const ONE_OFF: &str = "\
      option|the first|the second|that one|this one|the former|the latter|variante|вариант|\
-     первый|la première|opción|today|for now|this time";
+     первый|la première|opción|today|tomorrow|tonight|for now|right now|this time|at the moment|\
+     until|yet|heute|morgen|diesmal|vorerst|erstmal|erst mal|fürs erste|im moment|gerade|noch|\
+     сейчас|сегодня|пока|pour l'instant|aujourd'hui|cette fois|por ahora|hoy|esta vez";
 
 /// Openings that need an order behind them: "always run", not "always fails".
 const STANDING: &str = "\
@@ -201,13 +318,24 @@ const CONTRASTS: &str = "\
      en lugar de|en vez de";
 
 /// "Use A, not B"; without the comma it is another sentence.
-const CONTRASTING: [&str; 4] = [", not ", ", nicht ", ", no ", ", pas "];
+const CONTRASTING: [&str; 10] = [
+    ", not ",
+    ", never ",
+    ", nicht ",
+    ", nie ",
+    ", niemals ",
+    ", никогда ",
+    ", no ",
+    ", nunca ",
+    ", pas ",
+    ", jamais ",
+];
 
 /// What makes a sentence a thought rather than a decision, wherever it stands.
 const UNDECIDED: &str = "\
-     haven't|have not|hasn't|has not|not decided|yet to|undecided|maybe|perhaps|probably|\
-     noch nicht|vielleicht|ещё не|еще не|может|возможно|peut être|pas encore|quizás|tal vez|\
-     todavía";
+     haven't|have not|hasn't|has not|not decided|not agreed|yet to|undecided|maybe|perhaps|\
+     probably|nehmen wir an|nehmen wir mal an|noch nicht|vielleicht|ещё не|еще не|может|\
+     возможно|peut être|pas encore|quizás|tal vez|todavía";
 
 /// What does so when the decision comes after it.
 const UNREAL: &str = "\
@@ -233,6 +361,42 @@ const DECISION_OPENINGS: &str = "\
      decided to|decided on|decided against|agreed on|agreed to|agreed that|settled on|\
      entscheidung|beschlossen|решение|décision|decisión";
 
+/// What a decision begins with when it answers a proposal.
+const AGREEING: &str = "\
+     agreed|deal|alright|all right|then|einverstanden|abgemacht|na gut|also|also gut|dann|тогда|\
+     ладно|d'accord|donc|de acuerdo|entonces";
+
+/// Whose decision counts for the work …
+const DECIDERS: &str = "\
+     team|board|management|client|customer|boss|group|company|committee|council|manager|cto|ceo|\
+     legal|vorstand|kunde|kundin|chef|chefin|leitung|geschäftsführung|geschäftsleitung|gruppe|\
+     verein|gremium|команда|начальник|заказчик|équipe|client|cliente|direction|equipo|jefe|jefa|\
+     dirección|junta|comité";
+/// … and how it is told.
+const OTHERS_DECIDED: &str = "\
+     decided|has decided|have decided|agreed on|agreed to|has agreed on|has agreed to|settled on|\
+     has settled on|have settled on|hat … beschlossen|haben … beschlossen|hat … entschieden|\
+     hat … vereinbart|решила|решил|a décidé|ha decidido|ha acordado";
+
+/// Says behind something that it is settled, as a sentence of its own …
+const SEALS: &str = "\
+     decided|agreed|settled|final|deal|that's decided|that's final|that's settled|it's decided|\
+     it's final|so decided|beschlossen|entschieden|abgemacht|vereinbart|beschlossene sache|\
+     so machen wir's|so machen wir es|so machen wir das|решено|договорились|décidé|\
+     c'est décidé|decidido|acordado|queda decidido";
+/// … or behind a comma, where "agreed" only agrees.
+const STRONG_SEALS: &str = "\
+     decided|that's decided|that's final|it's decided|beschlossen|abgemacht|решено|\
+     c'est décidé|decidido";
+const SEALED_WORDS_MIN: usize = 3;
+
+/// What is no name before "it is", and how many words a name may have.
+const NO_NAMES: &str = "\
+     what|how|where|who|which|why|when|that|this|as|if|whether|like|than|i|we|you|he|she|they|it|\
+     because|so|is|not|idea|know|see|sure|think|because|whatever|there|here|one|first|second|\
+     third|other";
+const NAMED_WORDS_MAX: usize = 4;
+
 /// An assistant says these of its next step, a user of the project.
 const USER_DECIDED: &str = "\
      let's use|let's go with|let us use|let us go with|let's stick with|let's switch to|\
@@ -242,7 +406,10 @@ const USER_DECIDED: &str = "\
      i've changed my mind|lass uns … nehmen|lass uns … verwenden|lass uns … nutzen|\
      wir nehmen|ich habe mich … entschieden|будем использовать|давай использовать|\
      давайте использовать|переходим на|on va utiliser|nous allons utiliser|utilisons|\
-     vamos a usar|vamos con|usaremos|going with|go with|nehmen wir|берём|usemos";
+     vamos a usar|vamos con|usaremos|going with|go with|we go with|we go for|we're going for|\
+     let's settle on|let us settle on|nehmen wir|wir gehen mit|wir machen es mit|\
+     wir machen das mit|machen wir es mit|machen wir das mit|wir setzen auf|setzen wir auf|\
+     wir wechseln zu|wir wechseln auf|wir steigen auf … um|берём|usemos";
 
 /// How a sentence ends that says what holds now: "Postgres from here on."
 const FROM_NOW_ON: &str = "\
@@ -254,10 +421,18 @@ const LABELS: &str = "\
      decision|final decision|change of plan|change of plans|new plan|planänderung|entscheidung|\
      решение|décision|decisión";
 
+/// What a user says there.
+const USER_LABELS: &str = "\
+     decided|agreed|we decide|so we decide|we decided|we agreed|beschluss|beschlossen|entschieden|\
+     vereinbart|abgemacht|wir entscheiden|entscheiden wir|решили|решено|договорились|on décide|\
+     décidé|decidimos|decidido|acordado";
+
 /// Without what was said before, nobody knows what "that one" is.
 const POINTING: &str = "\
      option|options|that one|this one|these|those|with that|with this|with it|with a|with b|\
-     use that|use this|use it|for now";
+     use that|use this|use it|for now|the first|the second|variante|den ersten|die erste|\
+     das erste|den zweiten|die zweite|das zweite|das hier|den hier|die da|den da|das da|\
+     erst mal|vorerst";
 
 /// What stands for something that was named before.
 const POINTING_BACK: &str = "\

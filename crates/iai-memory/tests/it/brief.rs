@@ -238,7 +238,26 @@ fn an_answer_in_other_forms_of_the_words_takes_a_thread_up() {
     let answered = ["Noor answered: the lists are in the contract.", "Good.", "thanks, bye"];
     store(&home, conversation("c", "/w/p", days_ago(2), &answered));
     let text = brief_of(&home, Some("/w/p")).markdown;
+    assert!(!text.contains("until Noor") && text.contains("named as next: “Next: the"), "{text}");
+    let audited = ["The booking form has passed its audit.", "Good.", "thanks, bye"];
+    store(&home, conversation("d", "/w/p", days_ago(1), &audited));
+    let text = brief_of(&home, Some("/w/p")).markdown;
     assert!(!text.contains("Left open"), "{text}");
+}
+
+#[test]
+fn a_session_is_told_by_what_it_was_about() {
+    let home = Home::new();
+    let asked = ["where were we", "At the tokenizer.", "Port the tokenizer to bytes.", "Ported."];
+    store(&home, conversation("a", "/w/p", days_ago(4), &asked));
+    let greeted = ["good morning!", "Good morning.", "what did we leave open?", "Nothing."];
+    store(&home, conversation("b", "/w/p", days_ago(3), &greeted));
+    let last = ["Update the licence headers.", "Updated them all.", "thanks, bye"];
+    store(&home, conversation("c", "/w/p", days_ago(2), &last));
+    let text = brief_of(&home, Some("/w/p")).markdown;
+    let before = text.split("## Before that").nth(1).unwrap();
+    assert!(before.contains("“Port the tokenizer to bytes.”"), "{text}");
+    assert!(!text.contains("where were we") && !text.contains("leave open"), "{text}");
 }
 
 #[test]
@@ -270,6 +289,23 @@ fn a_wish_said_in_two_projects_is_told_in_all() {
     store(&home, conversation("c", "/w/r", days_ago(1), &["Hello to the new project", "Hi."]));
     organise(&home.engine);
     assert!(brief_of(&home, Some("/w/r")).l1.contains("short answers"));
+}
+
+#[test]
+fn a_wish_that_was_turned_round_no_longer_holds() {
+    let home = Home::new();
+    let wishes = ["Always use tabs in the Go files.", "Ok.", "Always run the migrations twice."];
+    store(&home, conversation("a", "/w/p", days_ago(9), &wishes));
+    let other = ["The migrations are through now.", "Good.", "The Go files are in place now."];
+    store(&home, conversation("b", "/w/p", days_ago(8), &other));
+    organise(&home.engine);
+    let holds = brief_of(&home, Some("/w/p")).l1;
+    assert!(holds.contains("tabs") && holds.contains("migrations"), "{holds}");
+    let turned = ["We use spaces in the Go files now.", "Ok.", "thanks, bye"];
+    store(&home, conversation("c", "/w/p", days_ago(3), &turned));
+    organise(&home.engine);
+    let holds = brief_of(&home, Some("/w/p")).l1;
+    assert!(!holds.contains("tabs") && holds.contains("migrations"), "{holds}");
 }
 
 fn capture(home: &Home, text: &str, project: &str) -> String {
@@ -401,6 +437,32 @@ fn what_changed_since_is_not_told_however_often_it_is_recalled() {
 }
 
 #[test]
+fn what_was_spoken_of_anew_or_only_asked_is_not_told_as_often_recalled() {
+    let home = Home::new();
+    let said = |session: &str, days: i64, text: &str| {
+        store(&home, conversation(session, "/w/p", days_ago(days), &[text, "Ok.", "thanks, bye"]));
+    };
+    said("a", 40, "The staging host is called otter.");
+    said("b", 39, "The lighthouse is served by walrus.");
+    said("c", 38, "Good morning, what is the lighthouse doing");
+    for n in 0..12_i64 {
+        said(&format!("s{n}"), 30 - n, "Sort the mail.");
+    }
+    said("y", 16, "Deploy the branch to the host otter.");
+    said("z", 15, "Walrus has its own rack in the cellar.");
+    for n in 12..24_i64 {
+        said(&format!("s{n}"), 26 - n, "Sort the mail.");
+    }
+    for _ in 0..4 {
+        home.recall("what is the staging host called");
+        home.recall("what is the lighthouse served by");
+    }
+    organise(&home.engine);
+    let told = brief_of(&home, Some("/w/p")).rich_club;
+    assert!(told.contains("otter") && !told.contains("lighthouse"), "{told}");
+}
+
+#[test]
 fn the_brief_keeps_its_budget_at_every_depth() {
     let home = Home::new();
     let long = "Always keep the flood gates shut while the lock is being emptied. ".repeat(40);
@@ -424,4 +486,26 @@ fn the_brief_keeps_its_budget_at_every_depth() {
     }
     assert!(sizes[0] < sizes[1] && sizes[1] < sizes[2], "{sizes:?}");
     assert!(1200 < sizes[0], "the budget is used: {sizes:?}");
+}
+
+#[test]
+fn a_deep_brief_tells_more_of_what_there_is() {
+    let home = Home::new();
+    for n in 0..12_i64 {
+        let begun = format!("Port module number {n} to the new parser.");
+        let asked = format!("Module {n} lacks its table of symbols, add that.");
+        let ended = format!("Module {n} passes its eighty tests.");
+        let texts = [&begun, "It reads files.", &asked, "Added there.", "ship it then", &ended];
+        store(&home, conversation(&format!("s{n}"), "/w/p", days_ago(40 - n), &texts));
+    }
+    organise(&home.engine);
+    let mut told = Vec::new();
+    for depth in ["standard", "deep"] {
+        home.engine.set_profile("wake_depth", &json!(depth), now()).unwrap();
+        told.push(brief_of(&home, Some("/w/p")).markdown);
+    }
+    let began = |text: &str| text.matches("Port module number").count();
+    assert_eq!((began(&told[0]), began(&told[1])), (5, 12), "{told:?}");
+    assert!(!told[0].contains("lacks its table") && told[1].contains("Module 11 lacks its table"));
+    assert!(!told[0].contains("Module 10 passes") && told[1].contains("Module 10 passes"));
 }

@@ -50,6 +50,13 @@ fn what_was_left_open_is_found() {
     unanswered("Now add retries to the uploader.");
     unanswered("I need the report by customer as well");
     unanswered("Wie lange läuft der Test?");
+    unanswered("good. mail the sender in that case");
+    unanswered("where does the old key live");
+    unanswered("Mach noch den Export für die Kasse");
+    unanswered("den Export noch als PDF bitte");
+    unanswered("Добавь повторы в загрузчик файлов");
+    unanswered("Ajoute des essais à cet envoi");
+    unanswered("Añade reintentos a la carga");
     let put_off = |role, text| check(role, text, Some((text, Why::PutOff)));
     put_off(User, "Let's continue with the retry policy tomorrow.");
     put_off(User, "TODO: rotate the signing key");
@@ -60,6 +67,8 @@ fn what_was_left_open_is_found() {
     put_off(User, "Changelog half written, the breaking changes section is missing.");
     put_off(Assistant, "The OpenAPI docs stay unfinished: that is left to do.");
     put_off(Assistant, "Okay, the backfill of the index stays open.");
+    put_off(Assistant, "Genau, SKR 49 ist noch offen.");
+    put_off(User, "fehlt also nur noch der Abgleich der Konten");
     put_off(User, "Remind me to renew the certificate");
     put_off(User, "Lass uns morgen damit weiter machen");
     put_off(User, "Продолжим завтра с миграцией");
@@ -82,6 +91,14 @@ fn what_was_finished_is_not_told() {
         "looks good to me, thanks",
         "We decided to ship it on Monday.",
         "I will look at it in the evening",
+        "hm ok, she's right I guess",
+        "Petra Lang macht's wieder",
+        "mach ich am Wochenende mit Frau Lang",
+        "Test is green on both machines",
+        "deployed, looks flat since an hour",
+        "remind me what we decided about names, ach nee",
+        "don't remind me of that one",
+        "the worker hangs, still waiting for the lock",
     ] {
         check(User, text, None);
     }
@@ -112,4 +129,125 @@ fn the_turn_that_put_it_off_may_be_followed_by_a_farewell() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].sentence, "Let's continue with the parser tomorrow.");
     assert!(open_threads(&[]).is_empty());
+}
+
+/// What is labelled, with the reason, or nothing.
+#[track_caller]
+fn check_label(text: &str, expect: Option<(&str, Why)>) {
+    assert_eq!(labelled(text), expect, "{text}");
+}
+
+#[test]
+fn what_somebody_calls_open_is_open() {
+    for text in [
+        "Open: upgrade the read replica.",
+        "Left for later: alert on disk usage",
+        "Parked: home screen widget.",
+        "not done yet: the read replica",
+        "TODO for next time: measure the peak",
+        "**Still open:** the index".trim_start_matches('*'),
+        "Ok, on hold: the new icon",
+        "Remind me: call the bank",
+        "I'll keep that open: measure the peak",
+        "Offen bleibt: Quittungen nachreichen",
+        "Für später: Inventarliste",
+        "На потом: обновить ключ",
+        "Pour plus tard : la migration",
+        "Pendiente: la migración",
+    ] {
+        check_label(text, Some((text, Why::PutOff)));
+    }
+    let said = "leave it, we need it. not done yet: the read replica is on 14";
+    check_label(said, Some(("not done yet: the read replica is on 14", Why::PutOff)));
+    check_label("next: sign the webhooks", Some(("next: sign the webhooks", Why::Next)));
+    for text in [
+        "Open: none.",
+        "TODO: nothing left",
+        "Offen: nichts mehr",
+        "Open: 12, closed: 3",
+        "Open: `src/main.rs`",
+        "Open the file: it is empty",
+        "open:8080 is the port",
+        "Next to it: the other key",
+        "Later we saw this: it works",
+        "The states are these: open and closed",
+        "Parked: is that a state?",
+    ] {
+        check_label(text, None);
+    }
+}
+
+/// A conversation that the user begins.
+fn talk(texts: &[&str]) -> Vec<Memory> {
+    let role = |n: usize| if n.is_multiple_of(2) { Role::User } else { Role::Assistant };
+    let turns = texts.iter().enumerate().map(|(n, text)| Memory {
+        id: MemoryId::from_bytes([u8::try_from(n).unwrap(); 16]),
+        ..turn(role(n), text)
+    });
+    turns.collect()
+}
+
+#[track_caller]
+fn check_talk(texts: &[&str], expect: &[&str]) {
+    let turns = talk(texts);
+    let found: Vec<&str> = open_threads(&turns).iter().map(|thread| thread.sentence).collect();
+    assert_eq!(found, expect, "{texts:?}");
+}
+
+#[test]
+fn every_thread_of_a_session_is_found_once() {
+    let (key, mail) = ("TODO: rotate the signing key", "TODO: renew the signing certificate");
+    check_talk(&[key, "ok", mail, "Both noted."], &[mail, key]);
+    let long = [key, "Noted.", "fix the header", "Fixed.", "and the footer", "Fixed.", "ship it"];
+    check_talk(&long, &[key]);
+    // In passing, and long ago: the talk went on.
+    check_talk(&["The docs are still missing", "I see.", "a", "b", "c", "d", "e"], &[]);
+    // The assistant repeats it in words of its own.
+    let echo = "Left for later: alert on disk usage of the broker.";
+    check_talk(&["next: alert when the disk is above 80. not today", echo], &[echo]);
+    check_talk(
+        &["replace the disks with ssds in may. remind me", "Sure."],
+        &["replace the disks with ssds in may. remind me"],
+    );
+    check_talk(
+        &["Anna wants an icon, still waiting for it", "ok"],
+        &["Anna wants an icon, still waiting for it"],
+    );
+    let many: Vec<String> =
+        (0..20).map(|n| format!("TODO: task {}", "abc".repeat(n + 1))).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert_eq!(open_threads(&talk(&many)).len(), THREADS_MAX);
+}
+
+#[test]
+fn what_is_reported_as_done_is_closed() {
+    for (said, answer) in [
+        ("Die Kategorie Reisen fehlt noch", "Ist ergänzt."),
+        ("the changelog section is missing", "Added."),
+        ("The docs are still missing", "Yes, I wrote the docs."),
+        ("TODO: rotate the signing key", "Done: the signing key is new."),
+        ("TODO: rotate the signing key", "Rotated the signing key and restarted."),
+        ("Es fehlt noch: der Abgleich", "Habe ich eben eingebaut."),
+        ("ещё не готова страница", "Готово."),
+        ("La section reste à faire", "C'est fait."),
+        ("Queda pendiente la migración", "Hecho."),
+    ] {
+        check_talk(&[said, answer, "nice"], &[]);
+    }
+    for (said, answer) in [
+        ("TODO: rotate the signing key", "Added to the list."),
+        ("TODO: rotate the signing key", "Noted."),
+        ("TODO: rotate the signing key", "I wrote it down."),
+        ("TODO: rotate the signing key", "I fixed the header meanwhile."),
+        ("TODO: rotate the signing key", "It is not done yet."),
+        ("Die Kategorie Reisen fehlt noch", "Das wird später ergänzt."),
+        ("the changelog section is missing", "Should it be added?"),
+    ] {
+        check_talk(&[said, answer, "nice"], &[said]);
+    }
+    // Asked for after the assistant named it, and done.
+    check_talk(
+        &["how far are we", "The docs are still missing.", "write them", "Done.", "ok"],
+        &[],
+    );
 }

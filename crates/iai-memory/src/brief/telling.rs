@@ -1,0 +1,62 @@
+//! Whether a turn says what it is about: "where were we" and "good morning" do not.
+
+use crate::remarks::open::{asks, is_request, n_telling};
+use crate::remarks::sentences;
+
+/// Words that tell something, in what a turn states …
+const STATED_MIN: usize = 2;
+/// … or, where it asks, in all of it.
+const ASKED_MIN: usize = 3;
+
+/// Tells whether a turn says what a session is about.
+pub(super) fn says_what_it_is_about(text: &str) -> bool {
+    STATED_MIN <= n_stated(text) || ASKED_MIN <= n_telling_of(text, |_| true)
+}
+
+/// Tells whether a turn states something, rather than asking or greeting.
+pub(super) fn states_something(text: &str) -> bool {
+    STATED_MIN <= n_stated(text)
+}
+
+/// Returns the sentences of a text that neither ask nor order anything.
+pub(super) fn statements(text: &str) -> impl Iterator<Item = &str> {
+    let said = sentences(text).into_iter().filter_map(|range| text.get(range));
+    said.filter(|sentence| !asks(sentence) && !is_request(sentence))
+}
+
+fn n_stated(text: &str) -> usize {
+    n_telling_of(text, |sentence| !asks(sentence))
+}
+
+fn n_telling_of(text: &str, counts: impl Fn(&str) -> bool) -> usize {
+    let said = sentences(text).into_iter().filter_map(|range| text.get(range));
+    said.filter(|sentence| counts(sentence)).map(n_telling).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn greetings_and_questions_about_the_last_time_are_about_nothing() {
+        for (text, is_about, states) in [
+            ("where were we", false, false),
+            ("what did we leave open?", false, false),
+            ("Good morning! Where did we stop yesterday?", false, false),
+            ("back from holidays. where were we", false, false),
+            ("Guten Morgen, was ist noch offen?", false, false),
+            ("thanks, bye", false, false),
+            ("who was to do the replica?", false, false),
+            ("Why does the importer book payments twice?", true, false),
+            ("release day! tag 2.3", true, true),
+            ("The staging host is called otter.", true, true),
+            ("Der Export hat bei Umlauten Müll in Excel", true, true),
+            ("fix the ARM bug", true, true),
+        ] {
+            assert_eq!(says_what_it_is_about(text), is_about, "{text}");
+            assert_eq!(states_something(text), states, "{text}");
+        }
+        let said = "The host is otter. Deploy it to the host otter please. Is it up?";
+        assert_eq!(statements(said).collect::<Vec<_>>(), ["The host is otter."]);
+    }
+}

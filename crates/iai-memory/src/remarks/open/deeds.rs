@@ -1,0 +1,74 @@
+//! Whether what was put off is reported as done in the turns that follow.
+
+use std::collections::BTreeSet;
+
+use iai_store::{Memory, Role};
+
+use super::matter::{matter_of, n_shared};
+use super::parts;
+use crate::remarks::phrase::{Wording, is_one_of};
+
+/// A report says so within its first words or at its end; further on it tells of something else.
+const REPORT_PLACE_MAX: usize = 3;
+
+/// Tells whether what a sentence leaves open is done in one of the turns after it.
+pub(super) fn is_done_in(sentence: &str, after: &[Memory]) -> bool {
+    let matter = matter_of(sentence);
+    let reply = after.iter().find(|turn| turn.role == Role::Assistant);
+    let first = reply.and_then(|turn| parts(&turn.text).into_iter().next());
+    // "Added." is about what was said just before.
+    first.is_some_and(|first| is_report(first) && matter_done(first).is_empty())
+        || after.iter().flat_map(|turn| parts(&turn.text)).any(|part| {
+            let n_shared = n_shared(&matter, &matter_done(part));
+            0 < n_shared && matter.len() <= 2 * n_shared && is_report(part)
+        })
+}
+
+/// What a report is about, without the words that make it one.
+fn matter_done(part: &str) -> BTreeSet<String> {
+    let is_own = |word: &String| !is_one_of(word, DEEDS) && !is_one_of(word, AROUND);
+    matter_of(part).into_iter().filter(is_own).collect()
+}
+
+/// Tells whether a sentence says that something is done.
+fn is_report(sentence: &str) -> bool {
+    let wording = Wording::of(sentence);
+    let n_words = wording.len();
+    let is_deed = |(place, word): (usize, &str)| {
+        let is_early = place < REPORT_PLACE_MAX;
+        (is_early || place + 1 == n_words) && is_one_of(word, DEEDS)
+            || is_early && 5 < word.len() && word.ends_with("ed") && !is_one_of(word, NO_DEEDS)
+    };
+    !wording.is_question && !wording.has_any(NOT_DONE) && wording.words().enumerate().any(is_deed)
+}
+
+/// What was done to something.
+const DEEDS: &str = "\
+     done|added|fixed|written|wrote|made|built|set|put|sent|gone|removed|created|renewed|updated|\
+     finished|completed|closed|resolved|shipped|merged|pushed|deployed|changed|moved|ergänzt|\
+     erledigt|gemacht|hinzugefügt|eingefügt|eingebaut|eingetragen|angelegt|geschrieben|behoben|\
+     repariert|korrigiert|entfernt|gelöscht|geändert|angepasst|aktualisiert|umgestellt|\
+     umbenannt|erneuert|fertig|verschickt|gesendet|nachgereicht|drin|готово|сделано|сделал|\
+     добавил|добавила|добавлено|исправил|исправлено|написал|удалил|удалено|обновил|обновлено|\
+     fait|ajouté|ajoutée|corrigé|corrigée|écrit|supprimé|supprimée|créé|créée|terminé|hecho|\
+     hecha|listo|añadido|añadida|agregado|agregada|corregido|escrito|eliminado|creado|terminado";
+
+/// Words around a deed that name nothing.
+const AROUND: &str = "\
+     that|this|it's|c'est|already|just|also|there|here|have|been|works|work|eben|gerade|bereits|\
+     sofort|gleich|habe|wurde|sind|alles|уже|déjà|aussi|voilà|también|acabo";
+
+/// Heard is not done.
+const NO_DEEDS: &str = "\
+     noted|parked|postponed|deferred|agreed|planned|scheduled|queued|listed|tracked|logged|\
+     recorded|needed|wanted|failed|skipped|opened|indeed|wished|delayed|blocked|expected|\
+     remembered|supposed|unchanged|untouched|unfinished";
+
+/// What makes a report something else: it is still to come, or only written down.
+const NOT_DONE: &str = "\
+     not|isn't|hasn't|haven't|didn't|won't|wasn't|yet|will|i'll|we'll|would|could|should|can|if|\
+     once|when|before|until|later|list|todo|todos|to do|backlog|note|notes|issue|ticket|\
+     milestone|reminder|down|aufgeschrieben|notiert|vermerkt|записал|noté|anotado|open|left|\
+     remains|still|nicht|noch|nie|kein|keine|werde|wird|würde|könnte|sollte|wenn|\
+     sobald|bis|später|liste|notiz|offen|bleibt|fehlt|не|нет|ещё|еще|буду|\
+     если|когда|список|pas|encore|si|quand|liste|reste|no|todavía|aún|cuando|lista|queda";
