@@ -18,7 +18,7 @@ use thiserror::Error;
 pub(crate) use degraded::{
     ExistingStore, ExportWanted, Extent, Vectors, back_up, check_backup, check_store, create_key,
     export, is_nobody_the_daemon, key_status, matched_words, restore, rotate_data_key,
-    rotate_master, verify_store,
+    rotate_master, verify_store, why_no_database,
 };
 pub(crate) use leaving::delete_store;
 pub(crate) use start::{StartFailed, Started, start_daemon, stop_daemon, wake_daemon};

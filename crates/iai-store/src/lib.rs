@@ -13,6 +13,7 @@ mod index;
 mod kernels;
 #[cfg(any(test, feature = "older"))]
 mod older;
+mod place;
 mod reader;
 mod record;
 mod schema;

@@ -26,6 +26,7 @@ use crate::connection;
 use crate::error::{Result, StoreError};
 use crate::exchange;
 use crate::files::{self, StorePaths};
+use crate::place;
 use crate::schema::{self, Progress};
 use crate::vault::{KeySource, Vault};
 
@@ -61,6 +62,7 @@ impl Reader {
             return Err(no_store());
         };
         if files::length_of(&paths.database)?.unwrap_or(0) == 0 {
+            place::check_not_lost(paths)?;
             return Err(no_store());
         }
         let reader = Self::connect(&paths.database, &vault)?;

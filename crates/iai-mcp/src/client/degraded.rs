@@ -180,6 +180,14 @@ pub(crate) fn create_key(settings: &Settings) -> Result<(), MemoryError> {
     Ok(create_key_file(&store_paths(&settings.home))?)
 }
 
+/// Says why a store has no database, unless its first start was cut off before there was one.
+pub(crate) fn why_no_database(settings: &Settings) -> Option<String> {
+    match MemoryEngine::open_read_only(&store_paths(&settings.home), &key_source(settings)) {
+        Ok(_) | Err(MemoryError::Store(StoreError::NoStore { .. })) => None,
+        Err(error) => Some(error.to_string()),
+    }
+}
+
 /// Checks the store read-only; each line names a problem.
 pub(crate) fn check_store(settings: &Settings) -> Result<Vec<String>, MemoryError> {
     let engine = MemoryEngine::open_read_only(&store_paths(&settings.home), &key_source(settings))?;

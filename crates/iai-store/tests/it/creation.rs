@@ -79,11 +79,76 @@ fn an_empty_database_file_is_an_unfinished_one() {
     let home = Home::new();
     let (store, _) = open(&home);
     drop(store);
-    crash_after(&home, &[|paths| &paths.database]);
+    crash_after(&home, &[|paths| &paths.database, |paths| &paths.spool_public]);
     fs::write(&home.paths.database, b"").unwrap();
     assert_eq!(kind(iai_store::Reader::open(&home.paths, &KeySource::default())), "NoStore");
     let (mut store, _) = open(&home);
     insert(&mut store, &turn("s", 0, "works"));
+}
+
+#[test]
+fn a_database_that_was_there_is_never_made_again_in_silence() {
+    let keys = KeySource::default();
+    for is_emptied in [false, true] {
+        let home = Home::new();
+        let mut store = open(&home).0;
+        insert(&mut store, &turn("s", 0, "kept"));
+        drop(store);
+        let good = fs::read(&home.paths.database).unwrap();
+        crash_after(&home, &[|paths| &paths.database]);
+        if is_emptied {
+            fs::write(&home.paths.database, b"").unwrap();
+        }
+        assert_eq!(kind(Store::open(&home.paths, &keys, at(1))), "DatabaseLost");
+        assert_eq!(kind(iai_store::Reader::open(&home.paths, &keys)), "DatabaseLost");
+        assert_eq!(fs::read(&home.paths.database).unwrap_or_default(), b"", "nothing was made");
+        fs::write(&home.paths.database, &good).unwrap();
+        assert_eq!(open(&home).0.read().counts().unwrap().memories, 1);
+    }
+}
+
+#[test]
+fn a_log_without_its_database_tells_of_it_too() {
+    let home = Home::new();
+    let mut store = open(&home).0;
+    insert(&mut store, &turn("s", 0, "in the log"));
+    let log = home.paths.database.with_file_name("memory.db-wal");
+    let copy = fs::read(&log).unwrap();
+    drop(store);
+    crash_after(&home, &[|paths| &paths.database, |paths| &paths.spool_public]);
+    fs::write(&log, copy).unwrap();
+    assert_eq!(kind(Store::open(&home.paths, &KeySource::default(), at(1))), "DatabaseLost");
+}
+
+#[test]
+fn whoever_moves_the_vault_away_begins_anew() {
+    let home = Home::new();
+    drop(open(&home));
+    crash_after(&home, &[|p| &p.database, |p| &p.vault, |p| &p.spool_public]);
+    assert_eq!(open(&home).1, Created::Store);
+}
+
+#[test]
+fn nothing_is_taken_in_once_the_database_was_taken_away() {
+    let home = Home::new();
+    let mut store = open(&home).0;
+    insert(&mut store, &turn("s", 0, "before"));
+    let door = store.door();
+    door.check_place().unwrap();
+    let away = home.outside().join("away");
+    for put_there in [None, Some(b"another".as_slice()), Some(b"")] {
+        fs::rename(&home.paths.database, &away).unwrap();
+        if let Some(bytes) = put_there {
+            fs::write(&home.paths.database, bytes).unwrap();
+        }
+        for n in 1..3 {
+            let written = store.write(|w| w.insert(&turn("s", n, "after"), at(2)));
+            assert_eq!(kind(written), "DatabaseTaken", "{put_there:?}");
+        }
+        assert_eq!(kind(door.check_place()), "DatabaseTaken");
+        fs::rename(&away, &home.paths.database).unwrap();
+        insert(&mut store, &turn("s", 3, "moved back"));
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::super::capture_hooks::{Degree, wired_hosts};
 use super::repairs::{self, Repair};
 use super::{Check, canary, machines, trends};
-use crate::client::{CallError, Client, check_store, key_status};
+use crate::client::{CallError, Client, check_store, key_status, why_no_database};
 use crate::clock;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
@@ -26,7 +26,7 @@ pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
         folder(settings),
         config(settings),
         key(settings),
-        store_files(settings),
+        store_files(settings, &status),
         socket_path(settings),
         daemon(&status),
         version(&status),
@@ -150,26 +150,41 @@ fn key(settings: &Settings) -> Check {
     }
 }
 
-fn store_files(settings: &Settings) -> Check {
+fn store_files(settings: &Settings, status: &Result<Value, CallError>) -> Check {
     const NAME: &str = "store files";
+    let told = status.as_ref().ok().and_then(|status| status.at("store_problem").as_str());
+    if let Some((found, next)) = told.map(found_and_next) {
+        return Check::fail(NAME, found, next);
+    }
     let (database, vault) = (settings.home.database(), settings.home.vault());
-    match (database.exists(), vault.exists()) {
-        (true, true) => {
-            let n_bytes = fs::metadata(&database).map_or(0, |metadata| metadata.len());
+    let n_bytes = fs::metadata(&database).map_or(0, |metadata| metadata.len());
+    match (n_bytes, vault.exists()) {
+        (1.., true) => {
             Check::pass(NAME, format!("{} ({} KiB)", database.display(), n_bytes / 1024))
         }
-        (false, false) => Check::warn(NAME, "no store yet", "`iai-mcp daemon start` makes one"),
-        (false, true) => Check::warn(
-            NAME,
-            format!("{} is missing", database.display()),
-            "restore it from a copy; a daemon started now begins an empty one",
-        ),
-        (true, false) => Check::fail(
+        (0, false) => Check::warn(NAME, "no store yet", "`iai-mcp daemon start` makes one"),
+        (0, true) => match why_no_database(settings) {
+            Some(told) => {
+                let (found, next) = found_and_next(&told);
+                Check::fail(NAME, found, next)
+            }
+            None => Check::warn(
+                NAME,
+                "the first start was interrupted",
+                "`iai-mcp daemon start` finishes it",
+            ),
+        },
+        (1.., false) => Check::fail(
             NAME,
             format!("{} is missing; without it nothing can be read", vault.display()),
             "restore it from a copy",
         ),
     }
+}
+
+/// Every error of the store says first what is wrong, then what to do.
+fn found_and_next(told: &str) -> (&str, &str) {
+    told.split_once("; ").unwrap_or((told, "see `iai-mcp daemon logs`"))
 }
 
 fn socket_path(settings: &Settings) -> Check {
@@ -222,8 +237,8 @@ fn version(status: &Result<Value, CallError>) -> Check {
 /// Reads the store beside a running daemon; its snapshot is as good as the daemon's.
 fn store(settings: &Settings) -> Check {
     const NAME: &str = "store";
-    if !settings.home.database().exists() {
-        return Check::pass(NAME, "nothing to check yet");
+    if fs::metadata(settings.home.database()).map_or(0, |facts| facts.len()) == 0 {
+        return Check::pass(NAME, "nothing to check; see the store files");
     }
     match check_store(settings) {
         Ok(problems) if problems.is_empty() => {
@@ -236,9 +251,7 @@ fn store(settings: &Settings) -> Check {
         ),
         Err(error) => {
             let told = error.to_string();
-            // Every such error says first what is wrong, then what to do.
-            let (found, next) =
-                told.split_once("; ").unwrap_or((&told, "see `iai-mcp daemon logs`"));
+            let (found, next) = found_and_next(&told);
             Check::fail(NAME, found, next)
         }
     }

@@ -1,0 +1,110 @@
+//! What is lost is called lost: by `verify`, by `doctor`, and by a daemon that will not begin anew
+//! in silence.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{Line, Sandbox, eventually, stdout};
+
+/// A store with two turns, its daemon stopped.
+fn stopped_store() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    sandbox.capture("s", &sandbox.transcript("t.jsonl", &["the harbour opens at nine", "noted"]));
+    sandbox.settled(2);
+    daemon.stop();
+    sandbox
+}
+
+#[track_caller]
+fn findings(sandbox: &Sandbox) -> Vec<Value> {
+    let output = sandbox.run(&["--json", "verify"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(i32::from(report["ok"] != true)), "{report}");
+    report["findings"].as_array().unwrap().clone()
+}
+
+#[track_caller]
+fn row(sandbox: &Sandbox, name: &str) -> (String, String, String) {
+    let report = sandbox.doctor(&[]);
+    let check = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == name);
+    let text = |field: &str| check.unwrap()[field].as_str().unwrap().to_owned();
+    (text("verdict"), text("detail"), text("next"))
+}
+
+#[test]
+fn a_lost_database_is_named_and_not_made_anew() {
+    for is_emptied in [false, true] {
+        let sandbox = stopped_store();
+        let database = sandbox.root().join("memory.db");
+        let good = fs::read(&database).unwrap();
+        match is_emptied {
+            true => fs::write(&database, "").unwrap(),
+            false => fs::remove_file(&database).unwrap(),
+        }
+        let found = findings(&sandbox);
+        assert!(
+            found.iter().any(|f| f["what"] == "database"
+                && f["where"] == database.to_str().unwrap()
+                && f["detail"].as_str().unwrap().contains("iai-mcp restore FILE --replace")),
+            "{found:?}"
+        );
+        let (verdict, detail, next) = row(&sandbox, "store files");
+        assert_eq!(verdict, "fail", "{detail}");
+        assert!(detail.contains("missing or empty") && next.contains("restore"), "{next}");
+        let daemon = sandbox.daemon_starting();
+        assert_ne!(daemon.wait(), Some(0));
+        assert!(daemon.complaint().contains("missing or empty"), "{}", daemon.complaint());
+        assert_eq!(fs::read(&database).unwrap_or_default(), b"", "nothing was made in its place");
+        fs::write(&database, &good).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        fs::set_permissions(&database, mode).unwrap();
+        assert_eq!(findings(&sandbox), Vec::<Value>::new());
+        let _daemon = sandbox.daemon();
+        sandbox.settled(2);
+    }
+}
+
+#[test]
+fn a_first_start_that_was_killed_early_is_no_loss() {
+    let sandbox = stopped_store();
+    for name in ["memory.db", "spool.pub"] {
+        fs::remove_file(sandbox.root().join(name)).unwrap();
+    }
+    assert_ne!(row(&sandbox, "store files").0, "fail");
+    let _daemon = sandbox.daemon();
+}
+
+#[test]
+fn a_running_daemon_takes_nothing_in_once_its_database_is_gone() {
+    let sandbox = stopped_store();
+    let daemon = sandbox.daemon();
+    let database = sandbox.root().join("memory.db");
+    let away = sandbox.path("away.db");
+    fs::rename(&database, &away).unwrap();
+    sandbox.capture("late", &sandbox.transcript("late.jsonl", &["said too late", "noted"]));
+    eventually("the daemon says so", || {
+        sandbox.status().is_some_and(|status| {
+            status["store_problem"].as_str().is_some_and(|told| told.contains("was removed"))
+        })
+    });
+    let mut line = Line::open(&sandbox.socket()).unwrap();
+    let refused = line.call("memory_capture", json!({"text": "by a tool"}));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("was removed"), "{refused}");
+    let refused = sandbox.run(&["spool", "retry"]);
+    assert!(!refused.status.success(), "{}", stdout(&refused));
+    assert_eq!(sandbox.spool().len(), 1, "the turns wait where they were");
+    assert_eq!(row(&sandbox, "store files").0, "fail");
+    assert_eq!(findings(&sandbox)[0]["what"], "database");
+    daemon.stop();
+    assert_eq!(sandbox.spool().len(), 1);
+    // The log beside it holds what the file itself does not.
+    fs::rename(&away, &database).unwrap();
+    let _daemon = sandbox.daemon();
+    eventually("what waited is stored", || {
+        sandbox.run(&["spool", "retry"]);
+        sandbox.status().is_some_and(|status| status["pending"] == 0)
+    });
+    assert_eq!(sandbox.json(&["--json", "search", "said too late"])["count"], 1);
+}
