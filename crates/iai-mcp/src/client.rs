@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 pub(crate) use degraded::{
-    ExistingStore, ExportWanted, Extent, Vectors, back_up, check_backup, check_store, create_key,
-    export, is_nobody_the_daemon, key_status, matched_words, restore, rotate_data_key,
+    ExistingStore, ExportWanted, Extent, Vectors, back_up, check_backup, check_logs, check_store,
+    create_key, export, is_nobody_the_daemon, key_status, matched_words, restore, rotate_data_key,
     rotate_master, verify_store, why_no_database,
 };
 pub(crate) use leaving::delete_store;

@@ -1,6 +1,7 @@
 //! The integrity check: looks at everything that must be true and changes nothing.
 
 mod derived;
+mod evidence;
 mod log;
 
 use std::path::Path;
@@ -14,6 +15,9 @@ use crate::index::vectors::check as vectors;
 use crate::reader::{Reader, memories_from, memory_of};
 use crate::record::memory::content_hash;
 use crate::record::{Memory, MemoryId};
+
+pub use evidence::damaged_logs;
+pub(crate) use evidence::keep_damaged_log;
 
 /// How thorough a check is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

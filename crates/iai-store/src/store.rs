@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use rusqlite::{Transaction, TransactionBehavior};
 use zeroize::Zeroizing;
 
-use crate::check::{CheckDepth, CheckReport};
+use crate::check::{self, CheckDepth, CheckReport};
 use crate::connection;
 use crate::error::{Result, StoreError};
 use crate::exchange;
@@ -82,6 +82,7 @@ impl Store {
         };
         files::ensure_private(&paths.vault)?;
         let database = files::ensure_private_file(&paths.database)?;
+        check::keep_damaged_log(paths, now)?;
         let reader = Reader::of(connection::open_writer(&paths.database, &vault)?, &paths.database);
         schema::migrate(&reader.connection, &reader.database, vault.store(), now)?;
         ensure_spool_public(paths, &vault)?;

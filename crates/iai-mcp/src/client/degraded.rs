@@ -19,7 +19,7 @@ use iai_wire::{SpoolEvent, code};
 use serde_json::{Value, json};
 
 pub(crate) use exporting::{ExportWanted, export};
-pub(crate) use integrity::{Extent, Vectors, verify_store};
+pub(crate) use integrity::{Extent, Vectors, check_logs, verify_store};
 pub(crate) use keeping::{
     ExistingStore, back_up, check_backup, restore, rotate_data_key, rotate_master,
 };

@@ -108,3 +108,37 @@ fn a_running_daemon_takes_nothing_in_once_its_database_is_gone() {
     });
     assert_eq!(sandbox.json(&["--json", "search", "said too late"])["count"], 1);
 }
+
+#[test]
+fn a_start_leaves_the_evidence_of_a_damaged_log() {
+    let sandbox = stopped_store();
+    let daemon = sandbox.daemon();
+    let mut line = Line::open(&sandbox.socket()).unwrap();
+    for n in 0..5 {
+        line.call("memory_capture", json!({"text": format!("boat {n} is in the harbour")}));
+    }
+    daemon.signal("-KILL");
+    daemon.wait();
+    let log = sandbox.root().join("memory.db-wal");
+    assert_eq!(findings(&sandbox), Vec::<Value>::new(), "a kill alone is no damage");
+    let mut bad = fs::read(&log).unwrap();
+    bad[1000] ^= 0x10;
+    fs::write(&log, &bad).unwrap();
+    assert_eq!(findings(&sandbox)[0]["where"], log.to_str().unwrap());
+    assert_eq!(row(&sandbox, "log").0, "fail");
+    let daemon = sandbox.daemon();
+    let found = findings(&sandbox);
+    assert_eq!((found.len(), &found[0]["what"]), (1, &json!("log")), "{found:?}");
+    assert!(found[0]["do"].as_str().unwrap().contains("iai-mcp import"), "{found:?}");
+    let kept = std::path::PathBuf::from(found[0]["where"].as_str().unwrap());
+    assert_eq!(fs::read(kept.join("memory.db-wal")).unwrap(), bad);
+    assert_eq!(row(&sandbox, "log").0, "fail");
+    let told = fs::read_to_string(sandbox.root().join("logs/daemon.log")).unwrap();
+    assert!(told.contains("a damaged log is kept in"), "{told}");
+    daemon.stop();
+    let _daemon = sandbox.daemon();
+    assert_eq!(findings(&sandbox).len(), 1, "it is told until somebody moves it away");
+    fs::rename(&kept, sandbox.path("seen")).unwrap();
+    assert_eq!(findings(&sandbox), Vec::<Value>::new());
+    assert_eq!(row(&sandbox, "log").0, "pass");
+}

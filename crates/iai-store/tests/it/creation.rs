@@ -198,3 +198,53 @@ fn everything_is_private_under_any_umask() {
         assert!(n_files >= 5, "database, its log and shared memory, vault, public key");
     }
 }
+
+/// A store as a kill leaves it: what it holds is in its log.
+fn killed(home: &Home) -> (std::path::PathBuf, Vec<u8>) {
+    let mut store = open(home).0;
+    for n in 0..3 {
+        insert(&mut store, &turn("s", n, "in the log"));
+    }
+    let log = home.paths.database.with_file_name("memory.db-wal");
+    let (database, bytes) = (fs::read(&home.paths.database).unwrap(), fs::read(&log).unwrap());
+    drop(store);
+    fs::write(&home.paths.database, database).unwrap();
+    (log, bytes)
+}
+
+#[test]
+fn a_damaged_log_is_kept_before_the_rest_of_it_is_forgotten() {
+    let home = Home::new();
+    let (log, good) = killed(&home);
+    let mut bad = good.clone();
+    bad[good.len() / 2] ^= 1;
+    fs::write(&log, &bad).unwrap();
+    let database = fs::read(&home.paths.database).unwrap();
+    drop(open(&home));
+    let kept = iai_store::damaged_logs(&home.paths).unwrap();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    assert_eq!(fs::read(kept[0].join("memory.db-wal")).unwrap(), bad);
+    assert_eq!(fs::read(kept[0].join("memory.db")).unwrap(), database);
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+    assert_eq!([mode(&kept[0]), mode(&kept[0].join("memory.db-wal"))], [0o700, 0o600]);
+    drop(open(&home));
+    fs::write(&home.paths.database, &database).unwrap();
+    fs::write(&log, &bad).unwrap();
+    drop(open(&home));
+    assert_eq!(iai_store::damaged_logs(&home.paths).unwrap(), kept, "the same damage is kept once");
+}
+
+#[test]
+fn a_log_that_was_merely_cut_off_is_no_damage() {
+    let home = Home::new();
+    let (log, good) = killed(&home);
+    let database = fs::read(&home.paths.database).unwrap();
+    let cut = good[..good.len() - 100].to_vec();
+    let torn = [good.as_slice(), &[0x5a; 9000]].concat();
+    for (bytes, n_expected) in [(good, 3), (torn, 3), (cut, 2)] {
+        fs::write(&home.paths.database, &database).unwrap();
+        fs::write(&log, bytes).unwrap();
+        assert_eq!(open(&home).0.read().counts().unwrap().memories, n_expected);
+        assert_eq!(iai_store::damaged_logs(&home.paths).unwrap().len(), 0);
+    }
+}

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::super::capture_hooks::{Degree, wired_hosts};
 use super::repairs::{self, Repair};
 use super::{Check, canary, machines, trends};
-use crate::client::{CallError, Client, check_store, key_status, why_no_database};
+use crate::client::{CallError, Client, check_logs, check_store, key_status, why_no_database};
 use crate::clock;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
@@ -31,6 +31,7 @@ pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
         daemon(&status),
         version(&status),
         store(settings),
+        log(settings),
         spool(settings, &status),
         set_aside(&status),
         hosts(settings),
@@ -254,6 +255,14 @@ fn store(settings: &Settings) -> Check {
             let (found, next) = found_and_next(&told);
             Check::fail(NAME, found, next)
         }
+    }
+}
+
+fn log(settings: &Settings) -> Check {
+    const NAME: &str = "log";
+    match check_logs(settings).first().map(|finding| finding.found_and_next()) {
+        Some((found, next)) => Check::fail(NAME, found, next),
+        None => Check::pass(NAME, "every commit in it can be read"),
     }
 }
 

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use iai_memory::{
-    CheckDepth, MemoryEngine, MemoryError, Model, Problem, StoreError, check_log, spool_keys,
+    CheckDepth, MemoryEngine, MemoryError, Model, Problem, StoreError, check_log, damaged_logs,
+    spool_keys,
 };
 use iai_wire::{OpeningKey, SpoolItem, SpoolReader};
 use serde_json::{Value, json};
@@ -91,6 +92,11 @@ impl Finding {
         json!({"what": self.what, "where": self.at, "detail": self.detail, "do": self.next})
     }
 
+    /// What was found, and what to do.
+    pub(crate) fn found_and_next(&self) -> (String, &'static str) {
+        (format!("{}: {}", self.at.display(), self.detail), self.next)
+    }
+
     /// The finding in two lines.
     pub(crate) fn told(&self) -> String {
         let (what, at) = (self.what, self.at.display());
@@ -107,14 +113,7 @@ pub(crate) fn verify_store(settings: &Settings, extent: Extent, vectors: Vectors
     check_spool(settings, &mut found);
     check_models(settings, &mut found);
     let database = settings.home.database();
-    match check_log(&database) {
-        Ok(None) => {}
-        Ok(Some(detail)) => {
-            let log = database.with_file_name("memory.db-wal");
-            found.add("log", &log, detail, RESTORE);
-        }
-        Err(error) => found.add("log", &database, error.to_string(), RESTORE),
-    }
+    found.findings.extend(check_logs(settings));
     if let Err(error) = check_database(settings, extent, vectors, &mut found) {
         match error {
             // A home where nothing was ever stored is whole.
@@ -127,6 +126,33 @@ pub(crate) fn verify_store(settings: &Settings, extent: Extent, vectors: Vectors
         }
     }
     found
+}
+
+/// Looks at the log that is there, and for damaged ones that a start of the daemon kept.
+pub(crate) fn check_logs(settings: &Settings) -> Vec<Finding> {
+    const KEPT: &str = "`iai-mcp import` reads the transcripts again; this is told until you move \
+                        the folder away";
+    let mut found = Integrity::default();
+    let database = settings.home.database();
+    match check_log(&database) {
+        Ok(None) => {}
+        Ok(Some(detail)) => {
+            let log = database.with_file_name("memory.db-wal");
+            found.add("log", &log, detail, RESTORE);
+        }
+        Err(error) => found.add("log", &database, error.to_string(), RESTORE),
+    }
+    match damaged_logs(&store_paths(&settings.home)) {
+        Ok(folders) => {
+            for folder in folders {
+                let detail = "the log was damaged when the daemon started; what stood behind the \
+                              damage is not in the store, and is kept here as it was";
+                found.add("log", &folder, detail, KEPT);
+            }
+        }
+        Err(error) => found.add("log", &settings.home.aside(), error.to_string(), KEPT),
+    }
+    found.findings
 }
 
 fn check_database(
