@@ -51,6 +51,15 @@ impl Home {
         self.root.join(".daemon.lock")
     }
 
+    /// Tells whether a store is here, was here, or is just being put here: then nothing may be
+    /// written in clear text any more.
+    pub(crate) fn has_store(&self) -> bool {
+        let exchanged = self.root.join(".next");
+        [self.vault(), self.database(), exchanged]
+            .iter()
+            .any(|path| path.symlink_metadata().is_ok())
+    }
+
     /// Turns waiting for the daemon.
     pub(crate) fn spool(&self) -> PathBuf {
         self.root.join(".deferred-captures")

@@ -179,8 +179,8 @@ pub(crate) fn plan(paths: &StorePaths) -> Result<Vec<Step>> {
     if replaced.is_some() && staged(&paths.database).exists() {
         aside(&paths.database);
     }
-    // The key goes last: whoever finds the vault in place knows that the key's place was cleared.
-    let ours = [&paths.database, &paths.vault, &paths.key_file];
+    // The keys go last: whoever finds the vault in place knows that their places were cleared.
+    let ours = [&paths.database, &paths.vault, &paths.spool_public, &paths.key_file];
     let is_part = |path: &Path| ours.iter().any(|part| staged(part) == path);
     for name in &names {
         let path = next.join(name);

@@ -17,6 +17,8 @@ use crate::home::{FILE_MODE, Home, ensure_inner_folder, ensure_private_folder};
 const NUDGE_LIMIT: Duration = Duration::from_millis(50);
 const SESSION_NAME_CHARS_MAX: usize = 80;
 const PUBLIC_KEY_BYTES_MAX: u64 = 1024;
+const KEY_MISSING: &str = "the key to seal it with, spool.pub, is missing, and a daemon makes it \
+                           when it starts";
 
 /// Turns on their way to the spool.
 pub(crate) struct Delivery<'a> {
@@ -121,7 +123,13 @@ fn sealing_key(home: &Home) -> io::Result<Option<SealingKey>> {
     let path = home.spool_public();
     let metadata = match fs::metadata(&path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // How far the transcript was read is not noted either: the turns come another time.
+            return match home.has_store() {
+                true => Err(io::Error::other(KEY_MISSING)),
+                false => Ok(None),
+            };
+        }
         Err(error) => return Err(error),
     };
     if PUBLIC_KEY_BYTES_MAX < metadata.len() {
@@ -200,6 +208,19 @@ mod tests {
         fs::write(home.spool(), "in the way").unwrap();
         let error = deliver(&home, &delivery("s", &[])).unwrap_err().to_string();
         assert!(error.contains(".deferred-captures") && error.contains("moving away"), "{error}");
+    }
+
+    #[test]
+    fn a_store_without_its_public_key_gets_nothing_in_clear_text() {
+        for name in ["vault.json", "memory.db", ".next"] {
+            let folder = tempfile::tempdir().unwrap();
+            let home = Home::new(folder.path().to_owned(), None);
+            deliver(&home, &delivery("s", &[])).unwrap();
+            fs::write(folder.path().join(name), "x").unwrap();
+            let error = deliver(&home, &delivery("s", &[])).unwrap_err().to_string();
+            assert!(error.contains("spool.pub, is missing"), "{name}: {error}");
+            assert_eq!(fs::read_dir(home.spool()).unwrap().count(), 1, "{name}");
+        }
     }
 
     #[test]

@@ -33,6 +33,21 @@ fn row(sandbox: &Sandbox, name: &str) -> (String, String, String) {
     (text("verdict"), text("detail"), text("next"))
 }
 
+/// Fires the hook a host fires after each answer; it goes on where it was in the transcript.
+#[track_caller]
+fn fire(sandbox: &Sandbox, session: &str, transcript: &std::path::Path) {
+    let payload = json!({
+        "session_id": session, "transcript_path": transcript, "cwd": "/home/dev/heron",
+        "hook_event_name": "Stop",
+    });
+    let mut command = sandbox.command(&["hook", "stop", "--host", "claude"]);
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, payload.to_string().as_bytes()).unwrap();
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
 #[test]
 fn a_lost_database_is_named_and_not_made_anew() {
     for is_emptied in [false, true] {
@@ -141,4 +156,52 @@ fn a_start_leaves_the_evidence_of_a_damaged_log() {
     fs::rename(&kept, sandbox.path("seen")).unwrap();
     assert_eq!(findings(&sandbox), Vec::<Value>::new());
     assert_eq!(row(&sandbox, "log").0, "pass");
+}
+
+/// Everything that waits is sealed.
+#[track_caller]
+fn check_sealed(sandbox: &Sandbox, word: &str) {
+    for path in sandbox.spool() {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains(word), "{}: {text}", path.display());
+    }
+}
+
+#[test]
+fn a_hook_right_after_a_restore_seals_what_it_writes() {
+    let sandbox = stopped_store();
+    let backup = sandbox.path("b.iai");
+    sandbox.json(&["--json", "backup", backup.to_str().unwrap()]);
+    let public = sandbox.root().join("spool.pub");
+    let line = fs::read(&public).unwrap();
+    sandbox.json(&["--json", "restore", "--replace", backup.to_str().unwrap()]);
+    assert_eq!(fs::read(&public).unwrap(), line);
+    assert_eq!(findings(&sandbox), Vec::<Value>::new());
+    sandbox.capture("late", &sandbox.transcript("late.jsonl", &["the canary sings", "noted"]));
+    assert_eq!(sandbox.spool().len(), 1);
+    check_sealed(&sandbox, "canary");
+    let _daemon = sandbox.daemon();
+    sandbox.settled(4);
+}
+
+#[test]
+fn a_store_without_its_spool_key_takes_turns_later_and_never_in_clear_text() {
+    let sandbox = stopped_store();
+    let public = sandbox.root().join("spool.pub");
+    let line = fs::read(&public).unwrap();
+    fs::remove_file(&public).unwrap();
+    let transcript = sandbox.transcript("late.jsonl", &["the canary sings", "noted"]);
+    let capture = ["capture-transcript", "--no-spawn", "--session-id", "late"];
+    let capture = [&capture[..], &[transcript.to_str().unwrap()]].concat();
+    let refused = sandbox.run(&capture);
+    assert!(crate::support::stderr(&refused).contains("spool.pub"), "{}", stdout(&refused));
+    fire(&sandbox, "late", &transcript);
+    assert_eq!(sandbox.spool().len(), 0);
+    let found = findings(&sandbox);
+    assert_eq!((&found[0]["what"], found.len()), (&json!("spool key"), 1), "{found:?}");
+    assert_eq!(row(&sandbox, "spool").0, "fail");
+    let _daemon = sandbox.daemon();
+    assert_eq!(fs::read(&public).unwrap(), line, "made again from the vault");
+    fire(&sandbox, "late", &transcript);
+    sandbox.settled(4);
 }

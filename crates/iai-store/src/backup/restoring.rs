@@ -107,6 +107,8 @@ fn stage(
         return Err(refused(ask.file, "there is no database in it"));
     }
     staging.put(&paths.vault, envelope.bytes())?;
+    // Hooks seal to it before any daemon ran here.
+    staging.put(&paths.spool_public, vault.spool_public_line()?.as_bytes())?;
     if envelope.origin() == KeyOrigin::File {
         staging.put(&paths.key_file, &*key_file::load(ask.key_file)?)?;
     }

@@ -142,6 +142,7 @@ fn what_was_replaced_is_kept_whole_wherever_it_is_cut_off() {
         for (from, to) in [
             (&other.database, &paths.database),
             (&other.vault, &paths.vault),
+            (&other.spool_public, &paths.spool_public),
             (&other.key_file, &paths.key_file),
         ] {
             staging.put(to, &fs::read(from).unwrap()).unwrap();
@@ -155,6 +156,10 @@ fn what_was_replaced_is_kept_whole_wherever_it_is_cut_off() {
         }
         check_whole(&paths, &KeySource::default(), id, &format!("after {n_steps} steps"));
         assert!(paths.folder.join("folder/file").exists());
+        let is_new = |paths: &StorePaths| {
+            fs::read(&paths.spool_public).unwrap() == fs::read(&other.spool_public).unwrap()
+        };
+        assert!(is_new(&paths) && !is_new(&paths_in(&replaced)), "after {n_steps} steps");
         let (old, _) =
             Store::open(&paths_in(&replaced), &passphrase("old"), NOW).expect("the old store");
         assert_eq!(old.read().memory(old_id).unwrap().unwrap().text, "kept");

@@ -268,6 +268,11 @@ fn log(settings: &Settings) -> Check {
 
 fn spool(settings: &Settings, status: &Result<Value, CallError>) -> Check {
     const NAME: &str = "spool";
+    let public = settings.home.spool_public();
+    if settings.home.has_store() && public.symlink_metadata().is_err() {
+        let detail = format!("{} is missing, and hooks write nothing without it", public.display());
+        return Check::fail(NAME, detail, "`iai-mcp daemon restart` makes it again");
+    }
     let n_waiting = crate::capture::n_waiting(&settings.home);
     match (n_waiting, status.is_ok()) {
         (0, _) => Check::pass(NAME, "nothing waits"),

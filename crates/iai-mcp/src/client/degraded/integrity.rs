@@ -265,9 +265,10 @@ fn check_spool(settings: &Settings, found: &mut Integrity) {
     let home = &settings.home;
     let Ok(keys) = spool_keys(&store_paths(home), &key_source(settings)) else { return };
     let public = home.spool_public();
-    // Where there is none yet, a restored store for one, the next daemon makes it.
-    let is_there = public.symlink_metadata().is_ok();
-    if is_there && fs::read_to_string(&public).ok().as_ref() != Some(&keys.public_line) {
+    if public.symlink_metadata().is_err() {
+        let next = "`iai-mcp daemon restart` makes it again";
+        found.add("spool key", &public, "it is missing, and hooks write nothing without it", next);
+    } else if fs::read_to_string(&public).ok().as_ref() != Some(&keys.public_line) {
         let next =
             "`iai-mcp daemon restart` writes it again; turns sealed to it meanwhile are lost";
         found.add("spool key", &public, "it is not the public key of this store", next);
