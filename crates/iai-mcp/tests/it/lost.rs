@@ -205,3 +205,45 @@ fn a_store_without_its_spool_key_takes_turns_later_and_never_in_clear_text() {
     fire(&sandbox, "late", &transcript);
     sandbox.settled(4);
 }
+
+#[test]
+fn another_stores_backup_takes_the_place_of_what_waits_too() {
+    let other = stopped_store();
+    let backup = other.path("other.iai");
+    other.json(&["--json", "backup", backup.to_str().unwrap()]);
+    let sandbox = stopped_store();
+    sandbox.capture("late", &sandbox.transcript("late.jsonl", &["said since", "noted"]));
+    let key = other.root().join(".crypto.key");
+    let arguments =
+        ["restore", "--replace", "--key-file", key.to_str().unwrap(), backup.to_str().unwrap()];
+    let told = sandbox.json(&[&["--json"], &arguments[..]].concat());
+    assert_eq!(told["waiting_replaced"], 2, "{told}");
+    let replaced = std::path::PathBuf::from(told["replaced"].as_str().unwrap());
+    assert_eq!(fs::read_dir(replaced.join(".deferred-captures")).unwrap().count(), 1);
+    assert_eq!(sandbox.spool().len(), 0);
+    assert_eq!(findings(&sandbox), Vec::<Value>::new());
+    // How far transcripts were read belonged to the other store: what was said comes in again.
+    let _daemon = sandbox.daemon();
+    sandbox.capture("late", &sandbox.path("late.jsonl"));
+    sandbox.settled(4);
+}
+
+#[test]
+fn an_older_backup_of_the_same_store_keeps_what_waits_and_takes_in_what_was_said_since() {
+    let sandbox = stopped_store();
+    let backup = sandbox.path("b.iai");
+    sandbox.json(&["--json", "backup", backup.to_str().unwrap()]);
+    let daemon = sandbox.daemon();
+    let since = sandbox.transcript("since.jsonl", &["said since the backup", "noted"]);
+    fire(&sandbox, "since", &since);
+    sandbox.settled(4);
+    daemon.stop();
+    sandbox.capture("late", &sandbox.transcript("late.jsonl", &["said last", "noted"]));
+    let told = sandbox.run(&["restore", "--replace", backup.to_str().unwrap()]);
+    assert!(stdout(&told).contains("`iai-mcp import` takes in"), "{}", stdout(&told));
+    assert_eq!(sandbox.spool().len(), 1, "sealed to this store");
+    let _daemon = sandbox.daemon();
+    sandbox.settled(4);
+    fire(&sandbox, "since", &since);
+    sandbox.settled(6);
+}
