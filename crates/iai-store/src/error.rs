@@ -162,6 +162,18 @@ pub enum StoreError {
         /// The file it is in.
         at: PathBuf,
     },
+    /// What stands in the place of one of the store's files is not such a file.
+    #[error(
+        "{} is not used because {why}; \
+         move it away and put the file itself there",
+        .path.display()
+    )]
+    NotOurs {
+        /// The place.
+        path: PathBuf,
+        /// What stands there.
+        why: &'static str,
+    },
     /// A later program wrote this.
     #[error(
         "{} has format {found} and this program knows up to {known}; \

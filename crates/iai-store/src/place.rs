@@ -23,6 +23,14 @@ pub(crate) fn check_not_lost(paths: &StorePaths) -> Result<()> {
     Err(StoreError::DatabaseLost { path: paths.database.clone() })
 }
 
+/// Refuses a store of which a part is a link, has a second name, or is somebody else's.
+pub(crate) fn check_parts(paths: &StorePaths) -> Result<()> {
+    let beside = |ending| exchange::beside(&paths.database, ending);
+    let (log, shared) = (beside("-wal"), beside("-shm"));
+    let parts = [&paths.database, &log, &shared, &paths.vault, &paths.spool_public];
+    parts.into_iter().try_for_each(|part| files::check_own(part))
+}
+
 fn is_filled(path: &Path) -> Result<bool> {
     Ok(files::length_of(path)?.is_some_and(|length| length > 0))
 }

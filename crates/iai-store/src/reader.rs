@@ -57,6 +57,7 @@ impl Reader {
     pub fn open(paths: &StorePaths, keys: &KeySource) -> Result<Self> {
         let no_store = || StoreError::NoStore { path: paths.folder.clone() };
         exchange::check_no_database_waits(paths)?;
+        place::check_parts(paths)?;
         let Some(vault) = Vault::open(paths, keys)? else {
             check_no_orphan(paths)?;
             return Err(no_store());

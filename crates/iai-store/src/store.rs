@@ -69,6 +69,7 @@ impl Store {
     pub fn open(paths: &StorePaths, keys: &KeySource, now: Timestamp) -> Result<(Self, Created)> {
         files::ensure_folder(&paths.folder)?;
         exchange::settle(paths)?;
+        place::check_parts(paths)?;
         let (vault, vault_made) = match Vault::open(paths, keys)? {
             Some(vault) => {
                 place::check_not_lost(paths)?;

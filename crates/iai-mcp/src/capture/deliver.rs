@@ -121,7 +121,7 @@ fn write(home: &Home, delivery: &Delivery<'_>, aside: &Path) -> io::Result<File>
 /// Returns the daemon's public key; `None` only while there is no store to seal to.
 fn sealing_key(home: &Home) -> io::Result<Option<SealingKey>> {
     let path = home.spool_public();
-    let metadata = match fs::metadata(&path) {
+    let metadata = match fs::symlink_metadata(&path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // How far the transcript was read is not noted either: the turns come another time.
@@ -134,6 +134,9 @@ fn sealing_key(home: &Home) -> io::Result<Option<SealingKey>> {
     };
     if PUBLIC_KEY_BYTES_MAX < metadata.len() {
         return Err(io::Error::other("spool.pub is not a key"));
+    }
+    if metadata.is_symlink() || 1 < metadata.nlink() {
+        return Err(io::Error::other("spool.pub is a link"));
     }
     // Whoever puts their key here could read what is sealed to it, and we could not.
     if metadata.uid() != rustix::process::getuid().as_raw() {

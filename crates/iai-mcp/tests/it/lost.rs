@@ -247,3 +247,44 @@ fn an_older_backup_of_the_same_store_keeps_what_waits_and_takes_in_what_was_said
     fire(&sandbox, "since", &since);
     sandbox.settled(6);
 }
+
+#[test]
+fn links_in_the_place_of_folders_and_files_are_named_without_a_daemon() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+    let sandbox = stopped_store();
+    for name in [".deferred-captures", "logs", ".capture-state"] {
+        let (folder, outside) = (sandbox.root().join(name), sandbox.path("outside"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::rename(&folder, &outside).unwrap();
+        symlink(&outside, &folder).unwrap();
+        let found = findings(&sandbox);
+        assert_eq!((&found[0]["what"], found.len()), (&json!("folder"), 1), "{name}: {found:?}");
+        assert_eq!(found[0]["where"], folder.to_str().unwrap());
+        assert_eq!(row(&sandbox, "store folder").0, "fail", "{name}");
+        fs::remove_file(&folder).unwrap();
+        fs::rename(&outside, &folder).unwrap();
+    }
+    let (database, outside) = (sandbox.root().join("memory.db"), sandbox.path("theirs.db"));
+    fs::rename(&database, &outside).unwrap();
+    fs::set_permissions(&outside, fs::Permissions::from_mode(0o644)).unwrap();
+    let bytes = fs::read(&outside).unwrap();
+    for is_hard in [false, true] {
+        match is_hard {
+            true => fs::hard_link(&outside, &database).unwrap(),
+            false => symlink(&outside, &database).unwrap(),
+        }
+        let found = findings(&sandbox);
+        let is_named = |f: &Value| f["what"] == "file" && f["where"] == database.to_str().unwrap();
+        assert!(found.iter().any(is_named), "{found:?}");
+        assert_eq!(row(&sandbox, "store").0, "fail");
+        let daemon = sandbox.daemon_starting();
+        assert_ne!(daemon.wait(), Some(0));
+        assert!(daemon.complaint().contains("is not used because"), "{}", daemon.complaint());
+        assert_eq!(fs::read(&outside).unwrap(), bytes);
+        assert_eq!(fs::metadata(&outside).unwrap().mode() & 0o777, 0o644, "nobody's mode changes");
+        fs::remove_file(&database).unwrap();
+    }
+    fs::rename(&outside, &database).unwrap();
+    let _daemon = sandbox.daemon();
+    sandbox.settled(2);
+}

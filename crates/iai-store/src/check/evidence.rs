@@ -30,7 +30,11 @@ pub(crate) fn keep_damaged_log(paths: &StorePaths, now: Timestamp) -> Result<()>
     let tag = u32::from_le_bytes(files::random()?);
     let name = format!("{START}{}-{tag:08x}", now.strftime("%Y%m%d-%H%M%S"));
     let folder = paths.folder.join(FOLDER).join(name);
-    files::ensure_folder(&paths.folder.join(FOLDER))?;
+    let aside = paths.folder.join(FOLDER);
+    if aside.is_symlink() {
+        return Err(StoreError::NotOurs { path: aside, why: "it is a link" });
+    }
+    files::ensure_folder(&aside)?;
     files::ensure_folder(&folder)?;
     // The log last: a copy that was cut off has none, and is made again.
     for path in [&paths.database, &log] {

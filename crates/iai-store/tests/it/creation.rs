@@ -180,6 +180,30 @@ fn what_was_open_to_others_is_closed() {
 }
 
 #[test]
+fn a_link_or_a_second_name_in_the_place_of_a_part_is_refused_and_left_alone() {
+    let keys = KeySource::default();
+    for name in ["memory.db", "memory.db-wal", "memory.db-shm", "vault.json", "spool.pub"] {
+        let home = Home::new();
+        drop(open(&home));
+        let (part, outside) = (home.paths.folder.join(name), home.outside().join("theirs"));
+        fs::rename(&part, &outside).or_else(|_| fs::write(&outside, b"x")).unwrap();
+        fs::set_permissions(&outside, Permissions::from_mode(0o644)).unwrap();
+        let bytes = fs::read(&outside).unwrap();
+        for is_hard in [false, true] {
+            match is_hard {
+                true => fs::hard_link(&outside, &part).unwrap(),
+                false => std::os::unix::fs::symlink(&outside, &part).unwrap(),
+            }
+            assert_eq!(kind(Store::open(&home.paths, &keys, at(1))), "NotOurs", "{name}");
+            assert_eq!(kind(iai_store::Reader::open(&home.paths, &keys)), "NotOurs", "{name}");
+            assert_eq!(fs::read(&outside).unwrap(), bytes, "{name}");
+            assert_eq!(fs::metadata(&outside).unwrap().mode() & 0o7777, 0o644, "{name}");
+            fs::rename(&part, home.outside().join(format!("{is_hard}"))).unwrap();
+        }
+    }
+}
+
+#[test]
 fn everything_is_private_under_any_umask() {
     // The mask belongs to the whole process; the store must not depend on it anywhere, so it stays.
     rustix::process::umask(Mode::empty());

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use iai_wire::SOCKET_PATH_BYTES_MAX;
 use rustix::fs::Access;
@@ -82,26 +82,15 @@ fn folder(settings: &Settings) -> Check {
             format!("{} can be entered by other users", root.display()),
             format!("chmod 700 {}", root.display()),
         ),
-        Ok(_) => match foreign_below(settings) {
-            Some(path) => Check::fail(
+        Ok(_) => match settings.home.strange_folders().first() {
+            Some((path, why)) => Check::fail(
                 NAME,
-                format!("{} is no folder of yours: nothing is put into it", path.display()),
+                format!("{}: {why}, and nothing is put into it", path.display()),
                 "move it away; it is made again",
             ),
             None => Check::pass(NAME, format!("{} is yours alone", root.display())),
         },
     }
-}
-
-/// Returns what stands in the place of a folder of ours and is none: hooks and daemon refuse it.
-fn foreign_below(settings: &Settings) -> Option<PathBuf> {
-    let home = &settings.home;
-    let folders = [home.spool(), home.capture_state(), home.logs(), home.models()];
-    let us = rustix::process::getuid().as_raw();
-    folders.into_iter().find(|path| match fs::metadata(path) {
-        Ok(metadata) => !metadata.is_dir() || metadata.uid() != us,
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
-    })
 }
 
 /// Tells whether the nearest folder that exists lets us make something in it.

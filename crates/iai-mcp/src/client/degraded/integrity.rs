@@ -217,6 +217,7 @@ fn about(error: &StoreError, settings: &Settings) -> (&'static str, PathBuf) {
         | StoreError::WrongKey { .. }
         | StoreError::PassphraseMissing { .. } => ("key", home.key_file()),
         StoreError::VaultDamaged { .. } => ("vault", home.vault()),
+        StoreError::NotOurs { path, .. } => ("file", path.clone()),
         StoreError::Unfinished { path } => ("unfinished", path.clone()),
         _ => ("database", home.database()),
     }
@@ -224,6 +225,10 @@ fn about(error: &StoreError, settings: &Settings) -> (&'static str, PathBuf) {
 
 /// Everything of ours is its owner's alone.
 fn check_modes(settings: &Settings, found: &mut Integrity) {
+    for (path, why) in settings.home.strange_folders() {
+        let detail = format!("{why}, and nothing is put into it");
+        found.add("folder", &path, detail, "move it away; it is made again");
+    }
     let root = settings.home.root();
     let entries = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     for path in std::iter::once(root.to_owned()).chain(entries) {
