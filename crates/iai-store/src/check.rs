@@ -51,7 +51,7 @@ pub struct CheckReport {
 pub struct Problem {
     /// Which rule is broken: `pages`, `cipher`, `references`, `content_hash`, `id`, `valid_to`,
     /// `lexical_index`, `vectors`, `vector_codes`, `pins`, `attributes`, `formality`, `topics`,
-    /// `set_aside` or `forgotten`.
+    /// `set_aside`, `forgotten` or `forgetting`, which is merely not finished.
     pub name: &'static str,
     /// Where, and what was found.
     pub detail: String,

@@ -288,3 +288,17 @@ fn links_in_the_place_of_folders_and_files_are_named_without_a_daemon() {
     let _daemon = sandbox.daemon();
     sandbox.settled(2);
 }
+
+#[test]
+fn verify_says_what_it_looked_at_and_restore_what_it_was_given() {
+    let sandbox = Sandbox::new();
+    let told = sandbox.run(&["verify"]);
+    assert!(told.status.success() && stdout(&told).contains("there is no store yet"));
+    let sandbox = stopped_store();
+    assert!(stdout(&sandbox.run(&["verify"])).contains("2 memories and every page"));
+    fs::remove_file(sandbox.root().join("memory.db")).unwrap();
+    let told = stdout(&sandbox.run(&["verify"]));
+    assert!(told.contains("no database could be opened") && !told.contains("every page"), "{told}");
+    let refused = sandbox.run(&["restore", "--replace", sandbox.path("").to_str().unwrap()]);
+    assert!(crate::support::stderr(&refused).contains("it is a folder"));
+}

@@ -54,6 +54,8 @@ pub(crate) struct Finding {
 #[derive(Default)]
 pub(crate) struct Integrity {
     pub(crate) findings: Vec<Finding>,
+    /// Whether there was a database that could be opened.
+    is_database_read: bool,
     n_memories: u64,
     n_spooled: u64,
     vectors: Option<(u64, f32)>,
@@ -78,6 +80,7 @@ impl Integrity {
         let findings: Vec<Value> = self.findings.iter().map(Finding::to_json).collect();
         json!({
             "ok": self.findings.is_empty(),
+            "database_read": self.is_database_read,
             "memories": self.n_memories,
             "spooled_turns": self.n_spooled,
             "vectors_made_again": self.vectors.map(|(n, _)| n),
@@ -167,6 +170,7 @@ fn check_database(
         Extent::Sample => CheckDepth::Whole,
         Extent::Full => CheckDepth::Deep,
     })?;
+    found.is_database_read = true;
     found.n_memories = report.n_memories_checked;
     for problem in report.problems {
         add_problem(&database, problem, found);
@@ -200,6 +204,7 @@ fn add_problem(database: &Path, problem: Problem, found: &mut Integrity) {
         "lexical_index" | "vector_codes" | "attributes" | "formality" | "topics" | "vectors" => {
             REBUILD
         }
+        "forgetting" => "`iai-mcp daemon start` finishes it; one that runs is at it",
         _ => RESTORE,
     };
     found.add(problem.name, database, problem.detail, next);
