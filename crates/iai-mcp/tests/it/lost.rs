@@ -302,3 +302,33 @@ fn verify_says_what_it_looked_at_and_restore_what_it_was_given() {
     let refused = sandbox.run(&["restore", "--replace", sandbox.path("").to_str().unwrap()]);
     assert!(crate::support::stderr(&refused).contains("it is a folder"));
 }
+
+#[test]
+fn a_spool_file_that_stays_is_told_with_its_reason() {
+    let sandbox = stopped_store();
+    let spool = sandbox.root().join(".deferred-captures");
+    let stuck = spool.join("s-1.jsonl");
+    fs::write(&stuck, "{\"version\":9}\n{\"text\":\"from tomorrow\"}\n").unwrap();
+    let listed = sandbox.json(&["--json", "spool", "list"]);
+    assert!(listed["files"][0]["stuck"].as_str().unwrap().contains("version 9"), "{listed}");
+    assert!(stdout(&sandbox.run(&["spool", "list"])).contains("stays: it says version 9"));
+    let daemon = sandbox.daemon();
+    let (verdict, detail, next) = row(&sandbox, "spool");
+    assert_eq!(verdict, "warn");
+    assert!(detail.contains("version 9") && !next.contains("within a minute"), "{detail}: {next}");
+    daemon.stop();
+    fs::remove_file(&stuck).unwrap();
+    sandbox.capture("late", &sandbox.transcript("late.jsonl", &["about the harbour", "noted"]));
+    let preview = sandbox.run(&["forget", "--match", "harbour"]);
+    assert!(
+        stdout(&preview).contains("2 waiting turns were not looked at"),
+        "{}",
+        stdout(&preview)
+    );
+    let sealed = sandbox.spool().remove(0);
+    let text = fs::read_to_string(&sealed).unwrap();
+    fs::write(&sealed, text.replacen("hpke-x25519", "hpke-x25518", 1)).unwrap();
+    let found = findings(&sandbox);
+    assert!(found[0]["detail"].as_str().unwrap().contains("was changed"), "{found:?}");
+    assert!(!found[0]["do"].as_str().unwrap().contains("update"), "{found:?}");
+}

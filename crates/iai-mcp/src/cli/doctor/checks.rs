@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use iai_wire::SOCKET_PATH_BYTES_MAX;
 use rustix::fs::Access;
@@ -18,6 +19,8 @@ use crate::settings::Settings;
 
 const FREE_MIB_MIN: u64 = 256;
 const LOG_MIB_WARN: u64 = 16;
+/// A live buffer is taken after two minutes, everything else within one.
+const WAITING_LONG: Duration = Duration::from_secs(5 * 60);
 
 pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
     let client = Client::new(settings.clone());
@@ -262,8 +265,21 @@ fn spool(settings: &Settings, status: &Result<Value, CallError>) -> Check {
         let detail = format!("{} is missing, and hooks write nothing without it", public.display());
         return Check::fail(NAME, detail, "`iai-mcp daemon restart` makes it again");
     }
-    let n_waiting = crate::capture::n_waiting(&settings.home);
+    let files = crate::capture::waiting_files(&settings.home);
+    let waiting = || files.iter().filter(|file| !file.is_set_aside);
+    if let Some((file, why)) = waiting().find_map(|file| Some((file, file.stuck.as_ref()?))) {
+        let detail = format!("{} stays in the spool: {why}", file.name);
+        return Check::warn(NAME, detail, "`iai-mcp spool list` shows every file that waits");
+    }
+    let n_waiting: u64 = waiting().map(|file| file.n_turns).sum();
+    let ages = waiting().filter_map(|file| file.written_at?.elapsed().ok());
+    let oldest = ages.max().unwrap_or_default();
     match (n_waiting, status.is_ok()) {
+        (n, true) if 0 < n && WAITING_LONG < oldest => Check::warn(
+            NAME,
+            format!("{n} turns wait, the oldest for {} min", oldest.as_secs() / 60),
+            "`iai-mcp spool list` says why; `iai-mcp spool retry` tries now",
+        ),
         (0, _) => Check::pass(NAME, "nothing waits"),
         (n, true) => Check::warn(
             NAME,

@@ -11,10 +11,11 @@ use iai_memory::{
     CheckDepth, MemoryEngine, MemoryError, Model, Problem, StoreError, check_log, damaged_logs,
     spool_keys,
 };
-use iai_wire::{OpeningKey, SpoolItem, SpoolReader};
+use iai_wire::{OpeningKey, SPOOL_VERSION, SpoolItem, SpoolReader, Unreadable};
 use serde_json::{Value, json};
 
 use super::keeping::yield_to_others;
+use crate::capture::in_words;
 use crate::daemon::{key_source, store_paths};
 use crate::model;
 use crate::settings::Settings;
@@ -315,13 +316,15 @@ fn check_spool_file(path: &Path, key: &OpeningKey, found: &mut Integrity) {
                 holds_turns = true;
                 found.add("spool", path, format!("line {line}: {reason}"), NEXT);
             }
+            Ok(Some(SpoolItem::Newer { version })) if version <= SPOOL_VERSION => {
+                return found.add("spool", path, in_words(&Unreadable::UnknownSeal), NEXT);
+            }
             Ok(Some(SpoolItem::Newer { version })) => {
-                let detail = format!("it says version {version}, which this program does not know");
+                let detail = in_words(&Unreadable::Newer { version });
                 return found.add("spool", path, detail, "update the program");
             }
             Ok(Some(SpoolItem::ForeignSeal)) => {
-                let detail = "it is sealed to another store, or its first line was changed";
-                return found.add("spool", path, detail, NEXT);
+                return found.add("spool", path, in_words(&Unreadable::ForeignSeal), NEXT);
             }
             Err(error) => return found.add("spool", path, error.to_string(), NEXT),
         }
