@@ -19,6 +19,8 @@ use crate::settings::Settings;
 
 const FREE_MIB_MIN: u64 = 256;
 const LOG_MIB_WARN: u64 = 16;
+/// How a problem begins that is none: forgetting was begun and goes on.
+const UNFINISHED: &str = "forgetting: ";
 /// A live buffer is taken after two minutes, everything else within one.
 const WAITING_LONG: Duration = Duration::from_secs(5 * 60);
 
@@ -237,6 +239,11 @@ fn store(settings: &Settings) -> Check {
         Ok(problems) if problems.is_empty() => {
             Check::pass(NAME, "pages, references, indexes and a sample of memories are sound")
         }
+        Ok(problems) if problems.iter().all(|told| told.starts_with(UNFINISHED)) => Check::warn(
+            NAME,
+            problems.join("; "),
+            "`iai-mcp daemon start` finishes it; one that runs is at it",
+        ),
         Ok(problems) => Check::fail(
             NAME,
             problems.join("; "),

@@ -330,3 +330,23 @@ fn check_spool_file(path: &Path, key: &OpeningKey, found: &mut Integrity) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_fits_what_was_found() {
+        for (name, expect) in [
+            ("forgetting", "daemon start"),
+            ("forgotten", "restore"),
+            ("content_hash", "restore"),
+            ("lexical_index", "daemon restart"),
+        ] {
+            let mut found = Integrity::default();
+            let problem = Problem { name, detail: String::new() };
+            add_problem(Path::new("/s/memory.db"), problem, &mut found);
+            assert!(found.findings[0].next.contains(expect), "{name}");
+        }
+    }
+}
