@@ -26,7 +26,7 @@ pub(crate) use secrets::{SecretPolicy, all_marked, secret_marks, without_secrets
 pub(crate) use transcript::{
     Budget, Flow, Pass, Placed, Settled, Transcript, each_turn, read_transcript,
 };
-pub(crate) use waiting::{WaitingFile, n_waiting, waiting_files};
+pub(crate) use waiting::{WaitingFile, in_words, n_waiting, waiting_files};
 
 use crate::home::Home;
 use crate::host::Turn;

@@ -16,14 +16,15 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 pub(crate) use degraded::{
-    ExistingStore, ExportWanted, Extent, Vectors, back_up, check_backup, check_store, create_key,
-    export, is_nobody_the_daemon, is_room_missing, key_status, matched_words, restore,
-    rotate_data_key, rotate_master, verify_store,
+    ExistingStore, ExportWanted, Extent, Vectors, back_up, check_backup, check_logs, check_store,
+    create_key, export, is_nobody_the_daemon, is_room_missing, key_status, matched_words, restore,
+    rotate_data_key, rotate_master, verify_store, why_no_database,
 };
 pub(crate) use leaving::delete_store;
 pub(crate) use start::{StartFailed, Started, start_daemon, stop_daemon, wake_daemon};
 
 use crate::fields::Fields as _;
+use crate::home::Home;
 use crate::settings::Settings;
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -95,6 +96,11 @@ impl Client {
 
     pub(crate) fn with_limits(settings: Settings, limits: Limits) -> Self {
         Self { shared: Arc::new(Shared { settings, limits, idle: Mutex::new(Vec::new()) }) }
+    }
+
+    /// Returns where everything of this client's store lies.
+    pub(crate) fn home(&self) -> &Home {
+        &self.shared.settings.home
     }
 
     /// Has a call answered. With nobody listening, reads come read-only from the store and captures

@@ -51,6 +51,34 @@ impl Home {
         self.root.join(".daemon.lock")
     }
 
+    /// Tells whether a store is here, was here, or is just being put here: then nothing may be
+    /// written in clear text any more.
+    pub(crate) fn has_store(&self) -> bool {
+        let exchanged = self.root.join(".next");
+        [self.vault(), self.database(), exchanged]
+            .iter()
+            .any(|path| path.symlink_metadata().is_ok())
+    }
+
+    /// Returns what stands in the place of a folder of ours and is none, and why; hooks and daemon
+    /// refuse it. Only `models` may be a link, to a larger disk say.
+    pub(crate) fn strange_folders(&self) -> Vec<(PathBuf, &'static str)> {
+        let us = rustix::process::getuid().as_raw();
+        let why = |path: &PathBuf, facts: io::Result<fs::Metadata>| match facts {
+            Ok(facts) if facts.is_symlink() => Some((path.clone(), "it is a link")),
+            Ok(facts) if !facts.is_dir() => Some((path.clone(), "it is no folder")),
+            Ok(facts) if facts.uid() != us => Some((path.clone(), "it belongs to another user")),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Some((path.clone(), "it cannot be looked at"))
+            }
+            Ok(_) | Err(_) => None,
+        };
+        let inner = [self.spool(), self.capture_state(), self.logs(), self.aside()];
+        let inner = inner.iter().filter_map(|path| why(path, fs::symlink_metadata(path)));
+        let models = self.models();
+        inner.chain(why(&models, fs::metadata(&models))).collect()
+    }
+
     /// Turns waiting for the daemon.
     pub(crate) fn spool(&self) -> PathBuf {
         self.root.join(".deferred-captures")

@@ -49,6 +49,8 @@ pub(crate) struct Tally {
     pub(crate) n_cut: u64,
     /// How many of those found are notes of another program.
     pub(crate) n_notes: u64,
+    /// Exports of ours that were cut off, or that only a newer program can read.
+    pub(crate) n_exports_broken: u64,
     /// Set aside or missing, each with its reason.
     pub(crate) n_problems: u64,
     pub(crate) problems: Vec<String>,

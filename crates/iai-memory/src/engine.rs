@@ -100,6 +100,11 @@ impl MemoryEngine {
         }
     }
 
+    /// Refuses when the database that is open was taken from its place; waits for nobody.
+    pub fn check_place(&self) -> Result<()> {
+        Ok(self.door.as_ref().map_or(Ok(()), ReaderDoor::check_place)?)
+    }
+
     /// Returns the private half of the spool's key. It leaves the vault only to open spool lines.
     pub fn spool_secret(&self) -> Result<[u8; 32]> {
         self.with_writer(|store| Ok(*store.spool_secret()))

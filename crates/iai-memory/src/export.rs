@@ -35,6 +35,8 @@ pub struct ImportTold {
     pub problems: Vec<(usize, String)>,
     /// Whether the last line of an export was among them.
     pub is_ended: bool,
+    /// Whether the first line says that this is for another program. Nothing was taken then.
+    pub is_newer: bool,
 }
 
 impl MemoryEngine {
@@ -76,6 +78,13 @@ impl MemoryEngine {
     pub fn import_lines(&self, lines: &[&str]) -> Result<ImportTold> {
         let read: Vec<Result<Line, LineError>> =
             lines.iter().map(|line| Line::parse(line)).collect();
+        let is_newer =
+            |line: &Result<Line, LineError>| matches!(line, Err(LineError::Newer { .. }));
+        if let Some(place) = read.iter().position(is_newer) {
+            let why = read.get(place).and_then(|line| line.as_ref().err()).map(ToString::to_string);
+            let problems = vec![(place, why.unwrap_or_default())];
+            return Ok(ImportTold { problems, is_newer: true, ..ImportTold::default() });
+        }
         self.remember(|writing| {
             let mut told = ImportTold::default();
             for (place, line) in read.iter().enumerate() {

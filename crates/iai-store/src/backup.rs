@@ -279,6 +279,9 @@ struct Opened {
 impl Opened {
     fn open(path: &Path) -> Result<Self> {
         let mut file = File::open(path).map_err(|e| StoreError::io("opening a backup", path, e))?;
+        if file.metadata().is_ok_and(|facts| facts.is_dir()) {
+            return Err(refused(path, "it is a folder; name the backup file itself"));
+        }
         let head = Head::read(&mut file).map_err(|e| unbelievable(path, e))?;
         Ok(Self { path: path.to_owned(), file, head })
     }

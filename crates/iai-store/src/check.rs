@@ -1,6 +1,7 @@
 //! The integrity check: looks at everything that must be true and changes nothing.
 
 mod derived;
+mod evidence;
 mod log;
 
 use std::path::Path;
@@ -14,6 +15,9 @@ use crate::index::vectors::check as vectors;
 use crate::reader::{Reader, memories_from, memory_of};
 use crate::record::memory::content_hash;
 use crate::record::{Memory, MemoryId};
+
+pub use evidence::damaged_logs;
+pub(crate) use evidence::keep_damaged_log;
 
 /// How thorough a check is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +51,7 @@ pub struct CheckReport {
 pub struct Problem {
     /// Which rule is broken: `pages`, `cipher`, `references`, `content_hash`, `id`, `valid_to`,
     /// `lexical_index`, `vectors`, `vector_codes`, `pins`, `attributes`, `formality`, `topics`,
-    /// `set_aside` or `forgotten`.
+    /// `set_aside`, `forgotten` or `forgetting`, which is merely not finished.
     pub name: &'static str,
     /// Where, and what was found.
     pub detail: String,

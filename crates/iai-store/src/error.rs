@@ -19,6 +19,28 @@ pub enum StoreError {
         /// The folder that was looked into.
         path: PathBuf,
     },
+    /// There was a database and it is gone, or nothing is left in it.
+    #[error(
+        "the database {} is missing or empty although there was one; \
+         restore a backup with `iai-mcp restore FILE --replace`, or, to begin anew with nothing, \
+         move vault.json and spool.pub out of that folder",
+        .path.display()
+    )]
+    DatabaseLost {
+        /// Where the database should be.
+        path: PathBuf,
+    },
+    /// The database was removed or exchanged while it was open.
+    #[error(
+        "the database {} was removed or replaced while it was open, and nothing more is stored in \
+         it; move it back, or stop the daemon and restore a backup with \
+         `iai-mcp restore FILE --replace`",
+        .path.display()
+    )]
+    DatabaseTaken {
+        /// Where the database was.
+        path: PathBuf,
+    },
     /// The store expects a key file and there is none.
     #[error(
         "the key file {} is missing although a store exists; \
@@ -139,6 +161,18 @@ pub enum StoreError {
         what: String,
         /// The file it is in.
         at: PathBuf,
+    },
+    /// What stands in the place of one of the store's files is not such a file.
+    #[error(
+        "{} is not used because {why}; \
+         move it away and put the file itself there",
+        .path.display()
+    )]
+    NotOurs {
+        /// The place.
+        path: PathBuf,
+        /// What stands there.
+        why: &'static str,
     },
     /// A later program wrote this.
     #[error(

@@ -18,6 +18,10 @@ const COMMITTED: &str = ".next";
 const PREPARING: &str = ".next-preparing-";
 /// How the folder is named that keeps what was replaced.
 const REPLACED: &str = "replaced-";
+/// Names what of the store's folder goes with what is replaced, a line each.
+const ALONG: &str = ".along";
+/// What goes along moves first, then everything is planned again.
+const ROUNDS_MAX: u32 = 2;
 const FOLDER_MODE: u32 = 0o700;
 /// What SQLite keeps beside a database.
 const BESIDE_DATABASE: [&str; 2] = ["-wal", "-shm"];
@@ -42,6 +46,11 @@ impl<'a> Staging<'a> {
         let name = format!("{REPLACED}{ending}");
         make_folder(&self.folder.join(&name))?;
         Ok(self.paths.folder.join(name))
+    }
+
+    /// Lets the commit move these folders of the store's folder to what it replaces.
+    pub(crate) fn move_along(&self, names: &[&str]) -> Result<()> {
+        self.put(Path::new(ALONG), names.join("\n").as_bytes())
     }
 
     /// Returns where to write the part that will stand at `place`, a path below the store's folder.
@@ -136,14 +145,17 @@ pub(crate) enum Step {
 }
 
 fn finish(paths: &StorePaths) -> Result<()> {
-    for step in plan(paths)? {
-        step.run()?;
+    for _ in 0..ROUNDS_MAX {
+        for step in plan(paths)? {
+            step.run()?;
+        }
     }
     files::sync_folder(&paths.folder)
 }
 
 /// Returns what is left to be done; nothing when no exchange was committed. Planned anew after a
-/// crash: while a part is staged, whatever stands in its place is the old one.
+/// crash: while a part is staged, whatever stands in its place is the old one. Where something goes
+/// along with what is replaced, only that: new files may come into its place afterwards.
 pub(crate) fn plan(paths: &StorePaths) -> Result<Vec<Step>> {
     let next = paths.folder.join(COMMITTED);
     if !next.is_dir() {
@@ -152,6 +164,9 @@ pub(crate) fn plan(paths: &StorePaths) -> Result<Vec<Step>> {
     let staged = |place: &Path| next.join(place.file_name().unwrap_or_default());
     let names = names_in(&next)?;
     let replaced = names.iter().find(|name| name.starts_with(REPLACED)).map(|name| next.join(name));
+    if names.iter().any(|name| name == ALONG) {
+        return plan_along(paths, &next.join(ALONG), replaced.as_deref());
+    }
     let mut steps = Vec::new();
     let mut aside = |path: &Path| {
         if !path.exists() {
@@ -179,8 +194,8 @@ pub(crate) fn plan(paths: &StorePaths) -> Result<Vec<Step>> {
     if replaced.is_some() && staged(&paths.database).exists() {
         aside(&paths.database);
     }
-    // The key goes last: whoever finds the vault in place knows that the key's place was cleared.
-    let ours = [&paths.database, &paths.vault, &paths.key_file];
+    // The keys go last: whoever finds the vault in place knows that their places were cleared.
+    let ours = [&paths.database, &paths.vault, &paths.spool_public, &paths.key_file];
     let is_part = |path: &Path| ours.iter().any(|part| staged(part) == path);
     for name in &names {
         let path = next.join(name);
@@ -198,6 +213,21 @@ pub(crate) fn plan(paths: &StorePaths) -> Result<Vec<Step>> {
         steps.push(Step::Move { from: folder.clone(), to: paths.folder.join(name) });
     }
     steps.push(Step::RemoveFolder(next));
+    Ok(steps)
+}
+
+fn plan_along(paths: &StorePaths, list: &Path, replaced: Option<&Path>) -> Result<Vec<Step>> {
+    let names = fs::read_to_string(list).map_err(|e| StoreError::io("reading a list", list, e))?;
+    let mut steps = Vec::new();
+    for name in names.lines() {
+        let from = paths.folder.join(name);
+        let to = replaced.map(|folder| folder.join(name));
+        // A hook may have made it again since it was moved.
+        if let Some(to) = to.filter(|to| from.exists() && !to.exists()) {
+            steps.push(Step::Move { from, to });
+        }
+    }
+    steps.push(Step::Remove(list.to_owned()));
     Ok(steps)
 }
 

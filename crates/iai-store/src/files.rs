@@ -3,7 +3,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, DirEntryExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Result, StoreError};
@@ -99,7 +99,42 @@ pub(crate) fn ensure_private_file(path: &Path) -> Result<Placed> {
 }
 
 pub(crate) fn ensure_private(path: &Path) -> Result<()> {
+    check_own(path)?;
     ensure_mode(path, FILE_MODE)
+}
+
+/// Refuses what stands in a file's place and is not one plain file of ours: through a link or a
+/// second name our bytes would stand in somebody's file. A place that is empty is fine.
+pub(crate) fn check_own(path: &Path) -> Result<()> {
+    let facts = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(|e| StoreError::io("looking at a file", path, e))?,
+    };
+    let why = if facts.is_symlink() {
+        "it is a link"
+    } else if !facts.is_file() {
+        "it is no regular file"
+    } else if facts.uid() != rustix::process::getuid().as_raw() {
+        "it belongs to another user"
+    } else if facts.nlink() > 1 && n_own_names(path, facts.ino()) < facts.nlink() {
+        "it has a second name elsewhere"
+    } else {
+        return Ok(());
+    };
+    Err(StoreError::NotOurs { path: path.to_owned(), why })
+}
+
+/// Counts a file's name and those that [`place_new`] left when it was killed between its link and
+/// the end.
+fn n_own_names(path: &Path, inode: u64) -> u64 {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let start = format!(".{name}.");
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
+    let asides = entries.into_iter().flatten().flatten().filter(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        name.starts_with(&start) && name.ends_with(".new") && entry.ino() == inode
+    });
+    asides.count() as u64 + 1
 }
 
 /// Returns the whole file, or nothing when it does not exist, or `None` inside when it is longer
@@ -244,6 +279,28 @@ mod tests {
         replace(&path, b"third").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"third");
         assert_eq!(names(folder.path()), ["key"], "nothing stays aside");
+    }
+
+    #[test]
+    fn only_a_plain_file_of_ours_is_taken_and_nothing_else_is_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let mode = || fs::metadata(at("precious")).unwrap().mode() & 0o7777;
+        fs::write(at("precious"), "kept").unwrap();
+        fs::set_permissions(at("precious"), Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink(at("precious"), at("link")).unwrap();
+        std::os::unix::fs::symlink(at("nowhere"), at("dangling")).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        for name in ["link", "dangling", "folder"] {
+            let refused = ensure_private_file(&at(name));
+            assert!(matches!(refused, Err(StoreError::NotOurs { .. })), "{name}: {refused:?}");
+        }
+        fs::hard_link(at("precious"), at("second")).unwrap();
+        assert!(matches!(ensure_private_file(&at("second")), Err(StoreError::NotOurs { .. })));
+        assert_eq!(mode(), 0o644, "nobody's file is changed");
+        fs::rename(at("second"), at(".precious.0011.new")).unwrap();
+        ensure_private_file(&at("precious")).unwrap();
+        assert_eq!(mode(), 0o600, "a name that a kill left is no stranger's");
     }
 
     #[test]

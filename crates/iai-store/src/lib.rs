@@ -13,6 +13,7 @@ mod index;
 mod kernels;
 #[cfg(any(test, feature = "older"))]
 mod older;
+mod place;
 mod reader;
 mod record;
 mod schema;
@@ -24,7 +25,7 @@ pub use backup::{
     Attached, BackupAsk, BackupChecked, BackupFacts, Existing, RestoreAsk, Restored, back_up,
     check_backup, restore,
 };
-pub use check::{CheckDepth, CheckReport, Problem, check_log};
+pub use check::{CheckDepth, CheckReport, Problem, check_log, damaged_logs};
 pub use error::{Result, StoreError};
 pub use files::StorePaths;
 pub use index::catalogue::{Catalogue, CatalogueEntry, Scope};

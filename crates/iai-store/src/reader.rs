@@ -26,6 +26,7 @@ use crate::connection;
 use crate::error::{Result, StoreError};
 use crate::exchange;
 use crate::files::{self, StorePaths};
+use crate::place;
 use crate::schema::{self, Progress};
 use crate::vault::{KeySource, Vault};
 
@@ -56,11 +57,13 @@ impl Reader {
     pub fn open(paths: &StorePaths, keys: &KeySource) -> Result<Self> {
         let no_store = || StoreError::NoStore { path: paths.folder.clone() };
         exchange::check_no_database_waits(paths)?;
+        place::check_parts(paths)?;
         let Some(vault) = Vault::open(paths, keys)? else {
             check_no_orphan(paths)?;
             return Err(no_store());
         };
         if files::length_of(&paths.database)?.unwrap_or(0) == 0 {
+            place::check_not_lost(paths)?;
             return Err(no_store());
         }
         let reader = Self::connect(&paths.database, &vault)?;

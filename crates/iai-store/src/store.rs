@@ -7,13 +7,14 @@ use jiff::Timestamp;
 use rusqlite::{Transaction, TransactionBehavior};
 use zeroize::Zeroizing;
 
-use crate::check::{CheckDepth, CheckReport};
+use crate::check::{self, CheckDepth, CheckReport};
 use crate::connection;
 use crate::error::{Result, StoreError};
 use crate::exchange;
 use crate::files::{self, Placed, SmallFile, StorePaths};
 use crate::index::shared::SharedIndex;
 use crate::index::{IndexPace, Made, MemoryIndex, saved};
+use crate::place::{self, Place};
 use crate::reader::{Reader, check_no_orphan};
 use crate::schema;
 use crate::vault::{KeyMade, KeySource, NewMaster, Vault};
@@ -26,6 +27,9 @@ pub struct Store {
     vault: Arc<Vault>,
     /// Follows every commit once it is loaded.
     index: Arc<SharedIndex>,
+    place: Place,
+    /// The last commit went into a file that was no longer in its place.
+    is_taken: bool,
 }
 
 /// Opens connections that read a store which is open.
@@ -33,12 +37,18 @@ pub struct ReaderDoor {
     database: PathBuf,
     /// Its data key is that of the store for as long as the store is open.
     vault: Arc<Vault>,
+    place: Place,
 }
 
 impl ReaderDoor {
     /// Opens a connection.
     pub fn open(&self) -> Result<Reader> {
         Reader::connect(&self.database, &self.vault)
+    }
+
+    /// Refuses when the file that the store has open is no longer in its place.
+    pub fn check_place(&self) -> Result<()> {
+        self.place.check()
     }
 }
 
@@ -59,8 +69,12 @@ impl Store {
     pub fn open(paths: &StorePaths, keys: &KeySource, now: Timestamp) -> Result<(Self, Created)> {
         files::ensure_folder(&paths.folder)?;
         exchange::settle(paths)?;
+        place::check_parts(paths)?;
         let (vault, vault_made) = match Vault::open(paths, keys)? {
-            Some(vault) => (vault, None),
+            Some(vault) => {
+                place::check_not_lost(paths)?;
+                (vault, None)
+            }
             None => {
                 check_no_orphan(paths)?;
                 let (vault, key) = Vault::create(paths, keys, now)?;
@@ -69,11 +83,13 @@ impl Store {
         };
         files::ensure_private(&paths.vault)?;
         let database = files::ensure_private_file(&paths.database)?;
+        check::keep_damaged_log(paths, now)?;
         let reader = Reader::of(connection::open_writer(&paths.database, &vault)?, &paths.database);
         schema::migrate(&reader.connection, &reader.database, vault.store(), now)?;
         ensure_spool_public(paths, &vault)?;
-        let vault = Arc::new(vault);
-        let store = Self { paths: paths.clone(), reader, vault, index: Arc::default() };
+        let (vault, place) = (Arc::new(vault), Place::of(&paths.database)?);
+        let (paths, index) = (paths.clone(), Arc::default());
+        let store = Self { paths, reader, vault, index, place, is_taken: false };
         let created = match (vault_made, database) {
             (Some(KeyMade::Now), _) => Created::StoreAndKey,
             (Some(KeyMade::Before), _) | (None, Placed::Now) => Created::Store,
@@ -83,7 +99,7 @@ impl Store {
     }
 
     /// Runs `work` in one transaction: when it returns an error nothing of it is kept, when this
-    /// returns all of it is on the disk.
+    /// returns all of it is on the disk, in the file that the next opening will find.
     pub fn write<T, E: From<StoreError>>(
         &mut self,
         work: impl FnOnce(&Writing<'_>) -> Result<T, E>,
@@ -99,6 +115,9 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Writing<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        if self.is_taken {
+            self.place.check()?;
+        }
         // `new_unchecked` borrows the connection shared, so that `Writing` can read through it;
         // `&mut self` is what keeps a second transaction out.
         let transaction =
@@ -109,6 +128,10 @@ impl Store {
         let changes = writing.into_changes();
         transaction.commit().map_err(|e| self.failed("committing", e))?;
         self.index.note(changes);
+        // Looked at after the commit: a file that was in its place before may be gone by now.
+        let is_in_place = self.place.check();
+        self.is_taken = is_in_place.is_err();
+        is_in_place?;
         Ok(done)
     }
 
@@ -120,7 +143,11 @@ impl Store {
     /// Returns a way to such connections that does not need the store itself, so that nobody who
     /// reads waits for somebody who writes.
     pub fn door(&self) -> ReaderDoor {
-        ReaderDoor { database: self.reader.database.clone(), vault: Arc::clone(&self.vault) }
+        ReaderDoor {
+            database: self.reader.database.clone(),
+            vault: Arc::clone(&self.vault),
+            place: self.place.clone(),
+        }
     }
 
     /// Returns the writer's own connection, to read with.

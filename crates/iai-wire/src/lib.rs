@@ -20,7 +20,10 @@ pub use lines::{LINE_BYTES_MAX, Line, LineReader};
 pub use reply::{Response, ResponseError, code, error_reply, result_reply};
 pub use request::{Call, Control, MalformedRequest, Params, Request};
 pub use seal::{OpeningKey, SealError, SealingKey};
-pub use spool::{SpoolEvent, SpoolHeader, SpoolItem, SpoolReader, SpoolWriter, count_events};
+pub use spool::{
+    SPOOL_VERSION, SpoolEvent, SpoolHeader, SpoolItem, SpoolReader, SpoolWriter, Unreadable,
+    count_events, why_unreadable,
+};
 
 /// Raised when a request or a reply changes its meaning; the handshake compares it.
 pub const PROTOCOL_VERSION: u32 = 1;

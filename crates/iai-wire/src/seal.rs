@@ -60,7 +60,7 @@ impl SealingKey {
     }
 
     /// Returns a short name of the key, so that a reader knows whether a file is meant for it.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         key_name(&self.0)
     }
 

@@ -15,6 +15,9 @@ use crate::seal::{LineOpener, LineSealer, OpeningKey, SUITE, SealingKey};
 
 const PLAIN_VERSION: u64 = 1;
 const SEALED_VERSION: u64 = 2;
+
+/// The newest version of a spool file that this program knows.
+pub const SPOOL_VERSION: u64 = SEALED_VERSION;
 /// How much of an unreadable line is handed on as evidence.
 const EVIDENCE_BYTES_MAX: usize = 1024 * 1024;
 
@@ -263,6 +266,37 @@ fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     serde_json::from_slice(bytes).map_err(|error| format!("not a JSON object: {error}"))
 }
 
+/// Why a file stays as it is, whatever key is at hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unreadable {
+    /// A newer program wrote it.
+    Newer {
+        /// The version it says.
+        version: u64,
+    },
+    /// Its version is known and the name of its seal is not, so that one of the two was changed.
+    UnknownSeal,
+    /// It is sealed to another key.
+    ForeignSeal,
+}
+
+/// Looks at a file's first line. Returns why a store whose public key has this name leaves the file
+/// alone, if it does.
+pub fn why_unreadable(first_line: &[u8], own_key: Option<&str>) -> Option<Unreadable> {
+    let fields = parse_object(first_line).ok()?;
+    let version = fields.get("version").and_then(Value::as_u64)?;
+    let text = |name: &str| fields.get(name).and_then(Value::as_str);
+    match (version, text("seal")) {
+        (SEALED_VERSION, Some(SUITE)) if own_key.is_some() && text("to") != own_key => {
+            Some(Unreadable::ForeignSeal)
+        }
+        (SEALED_VERSION, Some(SUITE)) => None,
+        (SEALED_VERSION, _) => Some(Unreadable::UnknownSeal),
+        (version, _) if PLAIN_VERSION < version => Some(Unreadable::Newer { version }),
+        _ => None,
+    }
+}
+
 /// Counts the turns waiting in a spool file, without opening a seal.
 pub fn count_events(input: impl BufRead) -> io::Result<u64> {
     let mut lines = LineReader::new(input);
@@ -369,6 +403,22 @@ mod tests {
         assert_eq!(read(b"{\"version\":9}\n", None), [SpoolItem::Newer { version: 9 }]);
         let future = b"{\"version\":2,\"seal\":\"post-quantum\",\"share\":\"\"}\n";
         assert_eq!(read(future, None), [SpoolItem::Newer { version: 2 }]);
+    }
+
+    #[test]
+    fn a_first_line_says_why_a_file_is_left_alone() {
+        let why = |line: &str| why_unreadable(line.as_bytes(), Some("ours"));
+        let sealed = |suite: &str, to: &str| {
+            json!({"version": 2, "seal": suite, "to": to, "share": ""}).to_string()
+        };
+        assert_eq!(why("{\"version\":1}"), None);
+        assert_eq!(why(&sealed(SUITE, "ours")), None);
+        assert_eq!(why_unreadable(sealed(SUITE, "any").as_bytes(), None), None);
+        assert_eq!(why(&sealed(SUITE, "theirs")), Some(Unreadable::ForeignSeal));
+        assert_eq!(why(&sealed("hpke-x25519", "ours")), Some(Unreadable::UnknownSeal));
+        assert_eq!(why("{\"version\":9}"), Some(Unreadable::Newer { version: 9 }));
+        assert_eq!(why("{\"text\":\"hi\"}"), None);
+        assert_eq!(why("garbage"), None);
     }
 
     #[test]

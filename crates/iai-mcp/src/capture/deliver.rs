@@ -17,6 +17,8 @@ use crate::home::{FILE_MODE, Home, ensure_inner_folder, ensure_private_folder};
 const NUDGE_LIMIT: Duration = Duration::from_millis(50);
 const SESSION_NAME_CHARS_MAX: usize = 80;
 const PUBLIC_KEY_BYTES_MAX: u64 = 1024;
+const KEY_MISSING: &str = "the key to seal it with, spool.pub, is missing, and a daemon makes it \
+                           when it starts";
 
 /// Turns on their way to the spool.
 pub(crate) struct Delivery<'a> {
@@ -119,13 +121,22 @@ fn write(home: &Home, delivery: &Delivery<'_>, aside: &Path) -> io::Result<File>
 /// Returns the daemon's public key; `None` only while there is no store to seal to.
 fn sealing_key(home: &Home) -> io::Result<Option<SealingKey>> {
     let path = home.spool_public();
-    let metadata = match fs::metadata(&path) {
+    let metadata = match fs::symlink_metadata(&path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // How far the transcript was read is not noted either: the turns come another time.
+            return match home.has_store() {
+                true => Err(io::Error::other(KEY_MISSING)),
+                false => Ok(None),
+            };
+        }
         Err(error) => return Err(error),
     };
     if PUBLIC_KEY_BYTES_MAX < metadata.len() {
         return Err(io::Error::other("spool.pub is not a key"));
+    }
+    if metadata.is_symlink() || 1 < metadata.nlink() {
+        return Err(io::Error::other("spool.pub is a link"));
     }
     // Whoever puts their key here could read what is sealed to it, and we could not.
     if metadata.uid() != rustix::process::getuid().as_raw() {
@@ -200,6 +211,19 @@ mod tests {
         fs::write(home.spool(), "in the way").unwrap();
         let error = deliver(&home, &delivery("s", &[])).unwrap_err().to_string();
         assert!(error.contains(".deferred-captures") && error.contains("moving away"), "{error}");
+    }
+
+    #[test]
+    fn a_store_without_its_public_key_gets_nothing_in_clear_text() {
+        for name in ["vault.json", "memory.db", ".next"] {
+            let folder = tempfile::tempdir().unwrap();
+            let home = Home::new(folder.path().to_owned(), None);
+            deliver(&home, &delivery("s", &[])).unwrap();
+            fs::write(folder.path().join(name), "x").unwrap();
+            let error = deliver(&home, &delivery("s", &[])).unwrap_err().to_string();
+            assert!(error.contains("spool.pub, is missing"), "{name}: {error}");
+            assert_eq!(fs::read_dir(home.spool()).unwrap().count(), 1, "{name}");
+        }
     }
 
     #[test]

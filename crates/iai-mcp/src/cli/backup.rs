@@ -81,7 +81,13 @@ pub(super) fn restore(
         if let Some(replaced) = told.at("replaced").as_str() {
             text.push_str(&format!("\nwhat was there is kept in {replaced}"));
         }
-        text + "\n`iai-mcp daemon start` begins to use it"
+        if let Some(n @ 1..) = told.at("waiting_replaced").as_u64() {
+            text.push_str(&format!(
+                "\n{n} turns that waited went there too: they are sealed to that store"
+            ));
+        }
+        text + "\n`iai-mcp daemon start` begins to use it, `iai-mcp import` takes in what was said \
+                since the backup"
     });
     Ok(ExitCode::SUCCESS)
 }

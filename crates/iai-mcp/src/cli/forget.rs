@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::import::parse_time;
 use super::output::Output;
+use crate::capture::n_waiting;
 use crate::client::Client;
 use crate::exit::{Exit, Misuse};
 use crate::fields::Fields as _;
@@ -81,6 +82,10 @@ pub(super) fn forget(
     if !is_confirmed {
         let mut preview = client.call("forget_preview", wishes)?;
         preview.set("dry_run", true);
+        // Only the daemon opens what waits.
+        if preview.at("degraded") == true {
+            preview.set("waiting_not_looked_at", n_waiting(client.home()));
+        }
         output.show(&preview, describe_preview);
         return Ok(ExitCode::SUCCESS);
     }
@@ -120,8 +125,15 @@ fn project_named(name: &str) -> String {
 fn describe_preview(preview: &Value) -> String {
     let text = |value: &Value, name: &str| value.at(name).as_str().unwrap_or("-").to_owned();
     let count = preview.at("count").as_u64().unwrap_or(0);
+    let unseen = match preview.at("waiting_not_looked_at").as_u64() {
+        Some(1) => "\n1 waiting turn was not looked at: the daemon is not running".to_owned(),
+        Some(n @ 2..) => {
+            format!("\n{n} waiting turns were not looked at: the daemon is not running")
+        }
+        Some(0) | None => String::new(),
+    };
     if count == 0 {
-        return "nothing fits; nothing would be forgotten".to_owned();
+        return format!("nothing fits; nothing would be forgotten{unseen}");
     }
     let mut lines = vec![format!(
         "{} of {} would be forgotten, said {} to {}",
@@ -151,7 +163,7 @@ fn describe_preview(preview: &Value) -> String {
         lines.push(format!("  … {n_more} more"));
     }
     lines.push("Nothing was changed. `--yes` forgets them; there is no undo.".to_owned());
-    lines.join("\n")
+    lines.join("\n") + &unseen
 }
 
 fn describe_done(done: &Value) -> String {

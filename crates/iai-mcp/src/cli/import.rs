@@ -70,7 +70,8 @@ pub(super) fn import(
         lines.join("\n")
     });
     let is_nothing = tally.n_found == 0 && (0 < tally.n_problems || !unknown.is_empty());
-    Ok(if is_nothing { Exit::Failure.into() } else { ExitCode::SUCCESS })
+    let is_failed = is_nothing || 0 < tally.n_exports_broken;
+    Ok(if is_failed { Exit::Failure.into() } else { ExitCode::SUCCESS })
 }
 
 /// Says which files were passed over, without listing a whole folder.

@@ -80,11 +80,15 @@ fn describe(file: &WaitingFile, receipt: &Value) -> Value {
         "attempts": receipt.at("attempts").as_u64().unwrap_or(0),
         "next_attempt_at": receipt.at("next_attempt_at"),
         "last_error": receipt.at("last_error"),
+        "stuck": file.stuck,
     })
 }
 
 fn line(file: &Value) -> String {
     let why = match file.at("last_error").as_str() {
+        _ if file.at("stuck").is_string() => {
+            format!("stays: {}", file.at("stuck").as_str().unwrap_or_default())
+        }
         Some(error) => format!("put off: {error}"),
         None if file.at("set_aside") == true => "set aside for a person".to_owned(),
         None => "waiting".to_owned(),

@@ -85,6 +85,7 @@ fn describe(status: &Value, settings: &Settings) -> Vec<Fact> {
         status.at("uptime_sec").as_f64().unwrap_or(0.0).round()
     );
     let mut facts = common(daemon, status, settings);
+    facts.extend(status.at("store_problem").as_str().map(|what| ("problem", what.to_owned())));
     if status.at("model").is_object() {
         facts.push(("model", super::model::describe(status.at("model"))));
     }

@@ -44,12 +44,20 @@ pub(super) fn run(
     let report = found.to_json();
     output.show(&report, |report| {
         let mut lines: Vec<String> = found.findings.iter().map(|one| one.told()).collect();
-        let looked = format!(
-            "{} memories and every page of the database, {} waiting turns",
-            report.at("memories"),
-            report.at("spooled_turns")
-        );
+        let is_read = report.at("database_read") == true;
+        let looked = match is_read {
+            true => format!(
+                "{} memories and every page of the database, {} waiting turns",
+                report.at("memories"),
+                report.at("spooled_turns")
+            ),
+            false => format!(
+                "files and {} waiting turns, no database could be opened",
+                report.at("spooled_turns")
+            ),
+        };
         lines.push(match found.findings.len() {
+            0 if !is_read => "there is no store yet: nothing to look at".to_owned(),
             0 => format!("{}: {looked}", output.tint(Tone::Good, "whole")),
             n => format!("{}; looked at {looked}", output.tint(Tone::Bad, &counted(n, "finding"))),
         });

@@ -19,7 +19,7 @@ use iai_wire::{SpoolEvent, code};
 use serde_json::{Value, json};
 
 pub(crate) use exporting::{ExportWanted, export};
-pub(crate) use integrity::{Extent, Vectors, verify_store};
+pub(crate) use integrity::{Extent, Vectors, check_logs, verify_store};
 pub(crate) use keeping::{
     ExistingStore, back_up, check_backup, restore, rotate_data_key, rotate_master,
 };
@@ -190,6 +190,14 @@ pub(crate) fn is_room_missing(error: &anyhow::Error) -> bool {
         matches!(store, Some(MemoryError::Store(StoreError::Full { .. })))
             || cause.downcast_ref().is_some_and(is_full)
     })
+}
+
+/// Says why a store has no database, unless its first start was cut off before there was one.
+pub(crate) fn why_no_database(settings: &Settings) -> Option<String> {
+    match MemoryEngine::open_read_only(&store_paths(&settings.home), &key_source(settings)) {
+        Ok(_) | Err(MemoryError::Store(StoreError::NoStore { .. })) => None,
+        Err(error) => Some(error.to_string()),
+    }
 }
 
 /// Checks the store read-only; each line names a problem.

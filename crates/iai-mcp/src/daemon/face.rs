@@ -220,6 +220,7 @@ impl Face {
                 "schemas_induced_tier0": digest.schemas_induced_tier0,
                 "claude_call_used": digest.claude_call_used,
             })),
+            "store_problem": self.store_problem(),
             "drained_at": changing.drained_at.map(|at| at.to_string()),
             "memory": memory_use(self.rss_when_ready.get().copied()),
             "consolidated_at": round_at.map(|at| at.to_string()),
@@ -241,6 +242,11 @@ impl Face {
             "embedding_model": self.models.get().and_then(|models| models.serving()),
             "embedding_pending": self.models.get().map_or(1, |models| models.n_pending()),
         })
+    }
+
+    /// Why nothing is stored any more, when that is so.
+    fn store_problem(&self) -> Option<String> {
+        self.engine.get()?.check_place().err().map(|error| error.to_string())
     }
 
     /// How many turns wait, and since when. What arrived since the last pass counts too: the next

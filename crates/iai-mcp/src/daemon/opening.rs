@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use iai_memory::{Created, KeySource, MemoryEngine, StorePaths};
+use iai_memory::{Created, KeySource, MemoryEngine, StorePaths, damaged_logs};
 use iai_wire::{OpeningKey, code};
 use serde_json::json;
 
@@ -158,7 +158,12 @@ fn open_store(
     is_stopping: &Arc<AtomicBool>,
 ) -> anyhow::Result<Opened> {
     let keys = key_source(settings);
-    let (engine, created) = MemoryEngine::open(&store_paths(&settings.home), &keys, clock::now())?;
+    let paths = store_paths(&settings.home);
+    let (engine, created) = MemoryEngine::open(&paths, &keys, clock::now())?;
+    for folder in damaged_logs(&paths)? {
+        let folder = folder.display();
+        tracing::error!("a damaged log is kept in {folder}; `iai-mcp verify` says what to do");
+    }
     match created {
         Created::Nothing => {}
         Created::Store => tracing::info!("made a new store"),

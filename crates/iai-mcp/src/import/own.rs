@@ -28,6 +28,10 @@ pub(super) fn take(client: &Client, path: &Path, tally: &SharedTally) -> anyhow:
             tally.n_known += count("known");
             tally.n_forgotten += count("forgotten");
         });
+        if told.at("is_newer") == true {
+            tally.with(|tally| tally.n_exports_broken += 1);
+            return Ok(());
+        }
         n_lines += count("lines");
         is_ended |= told.at("is_ended") == true;
         let next = count("next");
@@ -37,6 +41,7 @@ pub(super) fn take(client: &Client, path: &Path, tally: &SharedTally) -> anyhow:
         offset = next;
     }
     if !is_ended {
+        tally.with(|tally| tally.n_exports_broken += 1);
         tally.add_problem(format!("{}: its last line is missing; it was cut off", path.display()));
     }
     Ok(())

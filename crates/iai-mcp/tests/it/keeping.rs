@@ -89,8 +89,18 @@ fn an_export_of_an_import_is_the_same_bytes() {
     // A file that was cut off or changed is told.
     let cut = sandbox.path("cut.jsonl");
     fs::write(&cut, &first[..first.len() / 2]).unwrap();
-    let told = other.json(&["--json", "import", cut.to_str().unwrap()]);
+    let output = other.run(&["--json", "import", cut.to_str().unwrap()]);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told["set_aside"].as_u64().unwrap() >= 1, "{told}");
+    let (head, rest) = text.split_once('\n').unwrap();
+    let newer = head.replace("\"version\":1", "\"version\":99") + "\n" + rest;
+    assert_ne!(newer, text);
+    fs::write(&cut, newer.replace("opens at nine", "opens at two")).unwrap();
+    let output = other.run(&["--json", "import", cut.to_str().unwrap()]);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &told["found"]), (Some(1), &json!(0)), "{told}");
+    assert!(told["problems"][0].as_str().unwrap().contains("version 99"), "{told}");
     fs::write(&cut, text.replace("opens at nine", "opens at six")).unwrap();
     let told = other.json(&["--json", "import", cut.to_str().unwrap()]);
     assert!(told["problems"].to_string().contains("does not follow from its fields"), "{told}");

@@ -33,6 +33,7 @@ mod keeping;
 mod life;
 mod load;
 mod looking;
+mod lost;
 mod models;
 mod offers;
 mod page;

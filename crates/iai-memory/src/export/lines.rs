@@ -19,6 +19,9 @@ const VERSION: u32 = 1;
 pub(crate) enum LineError {
     #[error("{0}")]
     Unreadable(String),
+    /// No line of this file can be taken: each may mean something else than we know.
+    #[error("the export has version {version} and this program knows {VERSION}; update it")]
+    Newer { version: u32 },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -133,9 +136,7 @@ impl Line {
         let line: Self = serde_json::from_str(text).map_err(bad)?;
         match &line {
             Self::Head { version, .. } if *version != VERSION => {
-                Err(LineError::Unreadable(format!(
-                    "the export has version {version} and this program knows {VERSION}; update it"
-                )))
+                Err(LineError::Newer { version: *version })
             }
             _ => Ok(line),
         }

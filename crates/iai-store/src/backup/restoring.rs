@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use super::{ATTACHED_BYTES_MAX, BackupFacts, DATABASE, Entries, Opened};
 use super::{facts_of, refused, unbelievable};
@@ -14,6 +15,7 @@ use crate::files::{self, StorePaths};
 use crate::reader::Reader;
 use crate::record::KeyOrigin;
 use crate::schema::{self, Progress};
+use crate::vault::envelope::Envelope;
 use crate::vault::{KeySource, Vault, key_file};
 
 /// What to put back, and what may happen to what is there.
@@ -26,6 +28,11 @@ pub struct RestoreAsk<'a> {
     pub is_welcome: &'a dyn Fn(&str) -> bool,
     /// What becomes of a store that is there.
     pub existing: Existing,
+    /// The folder that says how far transcripts were read. It goes with the store that is there:
+    /// what was said since the backup would otherwise be taken for stored.
+    pub cursors: &'a str,
+    /// The folder of waiting turns. It goes with a store of another id, whose key alone opens them.
+    pub spool: &'a str,
 }
 
 /// What becomes of a store that is there.
@@ -44,6 +51,8 @@ pub struct Restored {
     pub facts: BackupFacts,
     /// Where the store that was there is now.
     pub replaced: Option<PathBuf>,
+    /// What waited was sealed to that store, and went with it.
+    pub is_spool_replaced: bool,
 }
 
 /// Puts a backup in the place of the store. The caller owns the place: no daemon runs. A kill at
@@ -65,10 +74,16 @@ pub fn restore(
         return Err(StoreError::StoreExists { path: paths.folder.clone() });
     }
     let staging = Staging::begin(paths)?;
-    let replaced = match has_store {
+    let has_cursors = paths.folder.join(ask.cursors).is_dir();
+    let replaced = match has_store || has_cursors {
         true => Some(staging.keep_replaced(&now.strftime("%Y%m%d-%H%M%S").to_string())?),
         false => None,
     };
+    let is_spool_replaced = is_of_another_store(paths, facts.store);
+    match is_spool_replaced {
+        true => staging.move_along(&[ask.cursors, ask.spool])?,
+        false => staging.move_along(&[ask.cursors])?,
+    }
     match stage(&staging, paths, backup, &vault, ask) {
         Ok(()) => staging.commit()?,
         Err(error) => {
@@ -76,7 +91,13 @@ pub fn restore(
             return Err(error);
         }
     }
-    Ok(Restored { facts, replaced })
+    Ok(Restored { facts, replaced, is_spool_replaced })
+}
+
+/// Where the vault cannot tell, waiting turns stay where they are: they may be for this store.
+fn is_of_another_store(paths: &StorePaths, store: Uuid) -> bool {
+    let there = Envelope::read(&paths.vault).ok().flatten();
+    there.is_some_and(|envelope| envelope.store() != store)
 }
 
 fn stage(
@@ -107,6 +128,8 @@ fn stage(
         return Err(refused(ask.file, "there is no database in it"));
     }
     staging.put(&paths.vault, envelope.bytes())?;
+    // Hooks seal to it before any daemon ran here.
+    staging.put(&paths.spool_public, vault.spool_public_line()?.as_bytes())?;
     if envelope.origin() == KeyOrigin::File {
         staging.put(&paths.key_file, &*key_file::load(ask.key_file)?)?;
     }

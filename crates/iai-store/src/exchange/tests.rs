@@ -142,24 +142,41 @@ fn what_was_replaced_is_kept_whole_wherever_it_is_cut_off() {
         for (from, to) in [
             (&other.database, &paths.database),
             (&other.vault, &paths.vault),
+            (&other.spool_public, &paths.spool_public),
             (&other.key_file, &paths.key_file),
         ] {
             staging.put(to, &fs::read(from).unwrap()).unwrap();
         }
         staging.put(Path::new("config.json"), b"{}").unwrap();
         staging.put(Path::new("folder/file"), b"x").unwrap();
+        fs::create_dir(paths.folder.join("folder")).unwrap();
+        fs::write(paths.folder.join("folder/old"), b"o").unwrap();
+        staging.move_along(&["folder", "none"]).unwrap();
         staging.publish().unwrap();
-        let steps = plan(&paths).unwrap();
-        for step in steps.iter().take(n_steps) {
-            step.run().unwrap();
+        let mut is_done = false;
+        for _ in 0..n_steps {
+            // Planned anew each time, as it is after a kill.
+            match plan(&paths).unwrap().first() {
+                Some(step) => step.run().unwrap(),
+                None => is_done = true,
+            }
         }
         check_whole(&paths, &KeySource::default(), id, &format!("after {n_steps} steps"));
         assert!(paths.folder.join("folder/file").exists());
+        assert!(
+            !paths.folder.join("folder/old").exists() && !replaced.join("folder/file").exists()
+        );
+        assert!(replaced.join("folder/old").exists(), "after {n_steps} steps");
+        let is_new = |paths: &StorePaths| {
+            fs::read(&paths.spool_public).unwrap() == fs::read(&other.spool_public).unwrap()
+        };
+        assert!(is_new(&paths) && !is_new(&paths_in(&replaced)), "after {n_steps} steps");
         let (old, _) =
             Store::open(&paths_in(&replaced), &passphrase("old"), NOW).expect("the old store");
         assert_eq!(old.read().memory(old_id).unwrap().unwrap().text, "kept");
-        if steps.len() < n_steps {
+        if is_done {
             return;
         }
     }
+    panic!("an exchange has fewer than {STEPS_MAX} steps");
 }

@@ -44,7 +44,8 @@ fn put_back_with(
     keys: &KeySource,
 ) -> Result<iai_store::Restored, StoreError> {
     let is_welcome = |name: &str| name != "unwelcome";
-    let ask = RestoreAsk { file, key_file, is_welcome: &is_welcome, existing };
+    let (cursors, spool) = (".capture-state", ".deferred-captures");
+    let ask = RestoreAsk { file, key_file, is_welcome: &is_welcome, existing, cursors, spool };
     restore(&to.paths, keys, &ask, at(10))
 }
 

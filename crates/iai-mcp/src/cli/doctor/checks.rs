@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Duration;
 
 use iai_wire::SOCKET_PATH_BYTES_MAX;
 use rustix::fs::Access;
@@ -11,13 +12,17 @@ use serde_json::Value;
 use super::super::capture_hooks::{Degree, wired_hosts};
 use super::repairs::{self, Repair};
 use super::{Check, canary, machines, trends};
-use crate::client::{CallError, Client, check_store, key_status};
+use crate::client::{CallError, Client, check_logs, check_store, key_status, why_no_database};
 use crate::clock;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
 
 const FREE_MIB_MIN: u64 = 256;
 const LOG_MIB_WARN: u64 = 16;
+/// How a problem begins that is none: forgetting was begun and goes on.
+const UNFINISHED: &str = "forgetting: ";
+/// A live buffer is taken after two minutes, everything else within one.
+const WAITING_LONG: Duration = Duration::from_secs(5 * 60);
 
 pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
     let client = Client::new(settings.clone());
@@ -26,11 +31,12 @@ pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
         folder(settings),
         config(settings),
         key(settings),
-        store_files(settings),
+        store_files(settings, &status),
         socket_path(settings),
         daemon(&status),
         version(&status),
         store(settings),
+        log(settings),
         spool(settings, &status),
         set_aside(&status),
         hosts(settings),
@@ -81,26 +87,15 @@ fn folder(settings: &Settings) -> Check {
             format!("{} can be entered by other users", root.display()),
             format!("chmod 700 {}", root.display()),
         ),
-        Ok(_) => match foreign_below(settings) {
-            Some(path) => Check::fail(
+        Ok(_) => match settings.home.strange_folders().first() {
+            Some((path, why)) => Check::fail(
                 NAME,
-                format!("{} is no folder of yours: nothing is put into it", path.display()),
+                format!("{}: {why}, and nothing is put into it", path.display()),
                 "move it away; it is made again",
             ),
             None => Check::pass(NAME, format!("{} is yours alone", root.display())),
         },
     }
-}
-
-/// Returns what stands in the place of a folder of ours and is none: hooks and daemon refuse it.
-fn foreign_below(settings: &Settings) -> Option<PathBuf> {
-    let home = &settings.home;
-    let folders = [home.spool(), home.capture_state(), home.logs(), home.models()];
-    let us = rustix::process::getuid().as_raw();
-    folders.into_iter().find(|path| match fs::metadata(path) {
-        Ok(metadata) => !metadata.is_dir() || metadata.uid() != us,
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
-    })
 }
 
 /// Tells whether the nearest folder that exists lets us make something in it.
@@ -150,26 +145,41 @@ fn key(settings: &Settings) -> Check {
     }
 }
 
-fn store_files(settings: &Settings) -> Check {
+fn store_files(settings: &Settings, status: &Result<Value, CallError>) -> Check {
     const NAME: &str = "store files";
+    let told = status.as_ref().ok().and_then(|status| status.at("store_problem").as_str());
+    if let Some((found, next)) = told.map(found_and_next) {
+        return Check::fail(NAME, found, next);
+    }
     let (database, vault) = (settings.home.database(), settings.home.vault());
-    match (database.exists(), vault.exists()) {
-        (true, true) => {
-            let n_bytes = fs::metadata(&database).map_or(0, |metadata| metadata.len());
+    let n_bytes = fs::metadata(&database).map_or(0, |metadata| metadata.len());
+    match (n_bytes, vault.exists()) {
+        (1.., true) => {
             Check::pass(NAME, format!("{} ({} KiB)", database.display(), n_bytes / 1024))
         }
-        (false, false) => Check::warn(NAME, "no store yet", "`iai-mcp daemon start` makes one"),
-        (false, true) => Check::warn(
-            NAME,
-            format!("{} is missing", database.display()),
-            "restore it from a copy; a daemon started now begins an empty one",
-        ),
-        (true, false) => Check::fail(
+        (0, false) => Check::warn(NAME, "no store yet", "`iai-mcp daemon start` makes one"),
+        (0, true) => match why_no_database(settings) {
+            Some(told) => {
+                let (found, next) = found_and_next(&told);
+                Check::fail(NAME, found, next)
+            }
+            None => Check::warn(
+                NAME,
+                "the first start was interrupted",
+                "`iai-mcp daemon start` finishes it",
+            ),
+        },
+        (1.., false) => Check::fail(
             NAME,
             format!("{} is missing; without it nothing can be read", vault.display()),
             "restore it from a copy",
         ),
     }
+}
+
+/// Every error of the store says first what is wrong, then what to do.
+fn found_and_next(told: &str) -> (&str, &str) {
+    told.split_once("; ").unwrap_or((told, "see `iai-mcp daemon logs`"))
 }
 
 fn socket_path(settings: &Settings) -> Check {
@@ -222,13 +232,18 @@ fn version(status: &Result<Value, CallError>) -> Check {
 /// Reads the store beside a running daemon; its snapshot is as good as the daemon's.
 fn store(settings: &Settings) -> Check {
     const NAME: &str = "store";
-    if !settings.home.database().exists() {
-        return Check::pass(NAME, "nothing to check yet");
+    if fs::metadata(settings.home.database()).map_or(0, |facts| facts.len()) == 0 {
+        return Check::pass(NAME, "nothing to check; see the store files");
     }
     match check_store(settings) {
         Ok(problems) if problems.is_empty() => {
             Check::pass(NAME, "pages, references, indexes and a sample of memories are sound")
         }
+        Ok(problems) if problems.iter().all(|told| told.starts_with(UNFINISHED)) => Check::warn(
+            NAME,
+            problems.join("; "),
+            "`iai-mcp daemon start` finishes it; one that runs is at it",
+        ),
         Ok(problems) => Check::fail(
             NAME,
             problems.join("; "),
@@ -236,18 +251,42 @@ fn store(settings: &Settings) -> Check {
         ),
         Err(error) => {
             let told = error.to_string();
-            // Every such error says first what is wrong, then what to do.
-            let (found, next) =
-                told.split_once("; ").unwrap_or((&told, "see `iai-mcp daemon logs`"));
+            let (found, next) = found_and_next(&told);
             Check::fail(NAME, found, next)
         }
     }
 }
 
+fn log(settings: &Settings) -> Check {
+    const NAME: &str = "log";
+    match check_logs(settings).first().map(|finding| finding.found_and_next()) {
+        Some((found, next)) => Check::fail(NAME, found, next),
+        None => Check::pass(NAME, "every commit in it can be read"),
+    }
+}
+
 fn spool(settings: &Settings, status: &Result<Value, CallError>) -> Check {
     const NAME: &str = "spool";
-    let n_waiting = crate::capture::n_waiting(&settings.home);
+    let public = settings.home.spool_public();
+    if settings.home.has_store() && public.symlink_metadata().is_err() {
+        let detail = format!("{} is missing, and hooks write nothing without it", public.display());
+        return Check::fail(NAME, detail, "`iai-mcp daemon restart` makes it again");
+    }
+    let files = crate::capture::waiting_files(&settings.home);
+    let waiting = || files.iter().filter(|file| !file.is_set_aside);
+    if let Some((file, why)) = waiting().find_map(|file| Some((file, file.stuck.as_ref()?))) {
+        let detail = format!("{} stays in the spool: {why}", file.name);
+        return Check::warn(NAME, detail, "`iai-mcp spool list` shows every file that waits");
+    }
+    let n_waiting: u64 = waiting().map(|file| file.n_turns).sum();
+    let ages = waiting().filter_map(|file| file.written_at?.elapsed().ok());
+    let oldest = ages.max().unwrap_or_default();
     match (n_waiting, status.is_ok()) {
+        (n, true) if 0 < n && WAITING_LONG < oldest => Check::warn(
+            NAME,
+            format!("{n} turns wait, the oldest for {} min", oldest.as_secs() / 60),
+            "`iai-mcp spool list` says why; `iai-mcp spool retry` tries now",
+        ),
         (0, _) => Check::pass(NAME, "nothing waits"),
         (n, true) => Check::warn(
             NAME,

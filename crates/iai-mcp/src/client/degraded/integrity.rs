@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use iai_memory::{
-    CheckDepth, MemoryEngine, MemoryError, Model, Problem, StoreError, check_log, spool_keys,
+    CheckDepth, MemoryEngine, MemoryError, Model, Problem, StoreError, check_log, damaged_logs,
+    spool_keys,
 };
-use iai_wire::{OpeningKey, SpoolItem, SpoolReader};
+use iai_wire::{OpeningKey, SPOOL_VERSION, SpoolItem, SpoolReader, Unreadable};
 use serde_json::{Value, json};
 
 use super::keeping::yield_to_others;
+use crate::capture::in_words;
 use crate::daemon::{key_source, store_paths};
 use crate::model;
 use crate::settings::Settings;
@@ -53,6 +55,8 @@ pub(crate) struct Finding {
 #[derive(Default)]
 pub(crate) struct Integrity {
     pub(crate) findings: Vec<Finding>,
+    /// Whether there was a database that could be opened.
+    is_database_read: bool,
     n_memories: u64,
     n_spooled: u64,
     vectors: Option<(u64, f32)>,
@@ -77,6 +81,7 @@ impl Integrity {
         let findings: Vec<Value> = self.findings.iter().map(Finding::to_json).collect();
         json!({
             "ok": self.findings.is_empty(),
+            "database_read": self.is_database_read,
             "memories": self.n_memories,
             "spooled_turns": self.n_spooled,
             "vectors_made_again": self.vectors.map(|(n, _)| n),
@@ -89,6 +94,11 @@ impl Integrity {
 impl Finding {
     fn to_json(&self) -> Value {
         json!({"what": self.what, "where": self.at, "detail": self.detail, "do": self.next})
+    }
+
+    /// What was found, and what to do.
+    pub(crate) fn found_and_next(&self) -> (String, &'static str) {
+        (format!("{}: {}", self.at.display(), self.detail), self.next)
     }
 
     /// The finding in two lines.
@@ -107,14 +117,7 @@ pub(crate) fn verify_store(settings: &Settings, extent: Extent, vectors: Vectors
     check_spool(settings, &mut found);
     check_models(settings, &mut found);
     let database = settings.home.database();
-    match check_log(&database) {
-        Ok(None) => {}
-        Ok(Some(detail)) => {
-            let log = database.with_file_name("memory.db-wal");
-            found.add("log", &log, detail, RESTORE);
-        }
-        Err(error) => found.add("log", &database, error.to_string(), RESTORE),
-    }
+    found.findings.extend(check_logs(settings));
     if let Err(error) = check_database(settings, extent, vectors, &mut found) {
         match error {
             // A home where nothing was ever stored is whole.
@@ -129,6 +132,33 @@ pub(crate) fn verify_store(settings: &Settings, extent: Extent, vectors: Vectors
     found
 }
 
+/// Looks at the log that is there, and for damaged ones that a start of the daemon kept.
+pub(crate) fn check_logs(settings: &Settings) -> Vec<Finding> {
+    const KEPT: &str = "`iai-mcp import` reads the transcripts again; this is told until you move \
+                        the folder away";
+    let mut found = Integrity::default();
+    let database = settings.home.database();
+    match check_log(&database) {
+        Ok(None) => {}
+        Ok(Some(detail)) => {
+            let log = database.with_file_name("memory.db-wal");
+            found.add("log", &log, detail, RESTORE);
+        }
+        Err(error) => found.add("log", &database, error.to_string(), RESTORE),
+    }
+    match damaged_logs(&store_paths(&settings.home)) {
+        Ok(folders) => {
+            for folder in folders {
+                let detail = "the log was damaged when the daemon started; what stood behind the \
+                              damage is not in the store, and is kept here as it was";
+                found.add("log", &folder, detail, KEPT);
+            }
+        }
+        Err(error) => found.add("log", &settings.home.aside(), error.to_string(), KEPT),
+    }
+    found.findings
+}
+
 fn check_database(
     settings: &Settings,
     extent: Extent,
@@ -141,6 +171,7 @@ fn check_database(
         Extent::Sample => CheckDepth::Whole,
         Extent::Full => CheckDepth::Deep,
     })?;
+    found.is_database_read = true;
     found.n_memories = report.n_memories_checked;
     for problem in report.problems {
         add_problem(&database, problem, found);
@@ -174,6 +205,7 @@ fn add_problem(database: &Path, problem: Problem, found: &mut Integrity) {
         "lexical_index" | "vector_codes" | "attributes" | "formality" | "topics" | "vectors" => {
             REBUILD
         }
+        "forgetting" => "`iai-mcp daemon start` finishes it; one that runs is at it",
         _ => RESTORE,
     };
     found.add(problem.name, database, problem.detail, next);
@@ -191,6 +223,7 @@ fn about(error: &StoreError, settings: &Settings) -> (&'static str, PathBuf) {
         | StoreError::WrongKey { .. }
         | StoreError::PassphraseMissing { .. } => ("key", home.key_file()),
         StoreError::VaultDamaged { .. } => ("vault", home.vault()),
+        StoreError::NotOurs { path, .. } => ("file", path.clone()),
         StoreError::Unfinished { path } => ("unfinished", path.clone()),
         _ => ("database", home.database()),
     }
@@ -198,6 +231,10 @@ fn about(error: &StoreError, settings: &Settings) -> (&'static str, PathBuf) {
 
 /// Everything of ours is its owner's alone.
 fn check_modes(settings: &Settings, found: &mut Integrity) {
+    for (path, why) in settings.home.strange_folders() {
+        let detail = format!("{why}, and nothing is put into it");
+        found.add("folder", &path, detail, "move it away; it is made again");
+    }
     let root = settings.home.root();
     let entries = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     for path in std::iter::once(root.to_owned()).chain(entries) {
@@ -239,9 +276,10 @@ fn check_spool(settings: &Settings, found: &mut Integrity) {
     let home = &settings.home;
     let Ok(keys) = spool_keys(&store_paths(home), &key_source(settings)) else { return };
     let public = home.spool_public();
-    // Where there is none yet, a restored store for one, the next daemon makes it.
-    let is_there = public.symlink_metadata().is_ok();
-    if is_there && fs::read_to_string(&public).ok().as_ref() != Some(&keys.public_line) {
+    if public.symlink_metadata().is_err() {
+        let next = "`iai-mcp daemon restart` makes it again";
+        found.add("spool key", &public, "it is missing, and hooks write nothing without it", next);
+    } else if fs::read_to_string(&public).ok().as_ref() != Some(&keys.public_line) {
         let next =
             "`iai-mcp daemon restart` writes it again; turns sealed to it meanwhile are lost";
         found.add("spool key", &public, "it is not the public key of this store", next);
@@ -278,15 +316,37 @@ fn check_spool_file(path: &Path, key: &OpeningKey, found: &mut Integrity) {
                 holds_turns = true;
                 found.add("spool", path, format!("line {line}: {reason}"), NEXT);
             }
+            Ok(Some(SpoolItem::Newer { version })) if version <= SPOOL_VERSION => {
+                return found.add("spool", path, in_words(&Unreadable::UnknownSeal), NEXT);
+            }
             Ok(Some(SpoolItem::Newer { version })) => {
-                let detail = format!("it says version {version}, which this program does not know");
+                let detail = in_words(&Unreadable::Newer { version });
                 return found.add("spool", path, detail, "update the program");
             }
             Ok(Some(SpoolItem::ForeignSeal)) => {
-                let detail = "it is sealed to another store, or its first line was changed";
-                return found.add("spool", path, detail, NEXT);
+                return found.add("spool", path, in_words(&Unreadable::ForeignSeal), NEXT);
             }
             Err(error) => return found.add("spool", path, error.to_string(), NEXT),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_fits_what_was_found() {
+        for (name, expect) in [
+            ("forgetting", "daemon start"),
+            ("forgotten", "restore"),
+            ("content_hash", "restore"),
+            ("lexical_index", "daemon restart"),
+        ] {
+            let mut found = Integrity::default();
+            let problem = Problem { name, detail: String::new() };
+            add_problem(Path::new("/s/memory.db"), problem, &mut found);
+            assert!(found.findings[0].next.contains(expect), "{name}");
         }
     }
 }

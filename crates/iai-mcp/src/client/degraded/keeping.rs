@@ -12,6 +12,7 @@ use iai_memory::{
 };
 use serde_json::{Value, json};
 
+use crate::capture::n_waiting;
 use crate::clock;
 use crate::daemon::{hold_store, key_source, store_paths};
 use crate::fields::Fields as _;
@@ -23,6 +24,7 @@ const PROGRAM: &str = concat!("iai-mcp ", env!("CARGO_PKG_VERSION"));
 const ATTACHED_BYTES_MAX: u64 = 256 * 1024 * 1024;
 const CONFIG: &str = "config.json";
 const SPOOL: &str = ".deferred-captures";
+const CURSORS: &str = ".capture-state";
 
 /// Takes a backup; `watch` is told pages copied and pages in all.
 pub(crate) fn back_up(
@@ -77,13 +79,17 @@ pub(crate) fn restore(
             ExistingStore::Refuses => Existing::Refuses,
             ExistingStore::MovedAside => Existing::MovedAside,
         },
+        cursors: CURSORS,
+        spool: SPOOL,
     };
     let _held = hold_store(&settings.home)?;
+    let n_waiting = n_waiting(&settings.home);
     let restored =
         store_restore(&store_paths(&settings.home), &key_source(settings), &ask, clock::now())?;
     let mut told = told_of(file, &restored.facts);
     told.set("restored_to", json!(settings.home.root()));
     told.set("replaced", json!(restored.replaced));
+    told.set("waiting_replaced", if restored.is_spool_replaced { n_waiting } else { 0 });
     Ok(told)
 }
 

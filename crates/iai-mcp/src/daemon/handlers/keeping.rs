@@ -66,6 +66,7 @@ pub(super) fn take_export(engine: &MemoryEngine, given: &Parameters<'_>) -> Resu
         "forgotten": told.forgotten,
         "problems": told.problems,
         "is_ended": told.is_ended,
+        "is_newer": told.is_newer,
         "lines": lines.len(),
         "next": offset + reader.n_bytes_ended() + n_unended,
     }))

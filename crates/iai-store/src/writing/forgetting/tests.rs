@@ -269,6 +269,7 @@ fn a_kill_between_two_parts_costs_nothing_and_is_told() {
     assert_eq!(store.read().n_forget_pending(receipt).unwrap(), 3);
     let problems = store.read().check_forgotten().unwrap().problems;
     assert!(problems[0].detail.contains("receipt 1 is not finished"), "{problems:?}");
+    assert_eq!(problems[0].name, "forgetting", "nothing is broken");
     while !store.write(|w| w.forget_some(receipt, 2)).unwrap().is_empty() {}
     store.write(|w| w.finish_forgetting(receipt, at(9))).unwrap();
     let receipts = store.read().forget_receipts(10).unwrap();
