@@ -114,7 +114,8 @@ const CHANGES: &str = "\
      shifted to|shift to|pushed back|brought forward|make it|after all|is gone|are gone|\
      throw out|threw out|dropped|takes over|took over|got a new|has a new|jetzt|ab jetzt|ab heute|\
      nicht mehr|statt|stattdessen|doch lieber|künftig|wird zu|wechseln zu|wechseln auf|steigt auf|\
-     sinkt auf|übernimmt|umbenannt|umgezogen|verlegt|verschoben|vertagt|теперь|больше не|вместо|перешли|переименован*|перенесли|отложили|\
+     sinkt auf|übernimmt|umbenannt|umgezogen|verlegt|verschoben|vertagt|\
+     теперь|больше не|вместо|перешли|переименован*|перенесли|отложили|\
      désormais|maintenant|au lieu de|renommé|reporté|ahora|ya no|en lugar de|en vez de|\
      renombrado|aplazado";
 

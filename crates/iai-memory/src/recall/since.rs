@@ -157,7 +157,8 @@ fn replaces_one_of(text: &str, names: &[(u64, String)]) -> bool {
 const REPLACING: &str = "\
      rename X to|rename the X|renamed X to|renamed the X|X is renamed|X was renamed|from X to|\
      rename X|X becomes|X became|X is now|X is called|instead of X|replaced X|replaces X|\
-     drop X for|X gone|X heißt jetzt|X wird zu|X in … umbenannt|von X auf|von X zu|statt X|переименовали X|вместо X|с X на|\
+     drop X for|X gone|X heißt jetzt|X wird zu|X in … umbenannt|von X auf|von X zu|statt X|\
+     переименовали X|вместо X|с X на|\
      au lieu de X|de X à|en lugar de X|de X a";
 
 #[cfg(test)]

@@ -131,7 +131,8 @@ const OPEN_WORDS: &str = "\
 
 const ASKS_WHAT_WAS_DECIDED: &str = "\
      did we decide|did i decide|have we decided|was decided|we decided|decision|decisions|\
-     entscheidung|entscheidungen|beschluss|решение|décision|decisión|did we agree|have we agreed|was agreed|we agreed|did we settle|\
+     entscheidung|entscheidungen|beschluss|решение|décision|decisión|\
+     did we agree|have we agreed|was agreed|we agreed|did we settle|\
      haben wir entschieden|haben wir … entschieden|haben wir … beschlossen|wurde … beschlossen|\
      мы решили|решили ли|avons nous décidé|a t on décidé|decidimos|hemos decidido";
 
