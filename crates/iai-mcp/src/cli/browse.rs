@@ -16,7 +16,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -38,8 +37,6 @@ use state::{Scope, State, Wish};
 
 /// What a program that ends by a signal exits with, beside the signal's number.
 const SIGNALLED: u8 = 128;
-/// Whoever leaves waits no longer than this for answers that are on their way.
-const LEAVING_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 pub(super) struct BrowseArguments {
@@ -110,25 +107,21 @@ fn browse(client: &Client, mut state: State, colours: Colours) -> anyhow::Result
     // After the terminal is ours, or the first keys would come a line at a time.
     begin("keys", &events, read_keys)?;
     searches.put(state.search());
-    let ended = loop {
+    loop {
         let look = Look { colours, width: 0, now: clock::now(), zone: TimeZone::system() };
         screen.draw(&mut state, &look)?;
         match next_wish(&inbox, &mut state, &mut screen)? {
             Wish::Nothing => {}
             Wish::Search => searches.put(state.search()),
             Wish::Copy(text) => state.remark(terminal::copy(&text)?),
-            Wish::Leave => break End::Left,
-            Wish::Choose(id) => break End::Chosen(id),
-            Wish::Signal(number) => break End::Signal(number),
+            Wish::Leave => return Ok(End::Left),
+            Wish::Choose(id) => return Ok(End::Chosen(id)),
+            Wish::Signal(number) => return Ok(End::Signal(number)),
         }
         if let Some(id) = state.preview_wanted() {
             previews.put(id);
         }
-    };
-    drop(screen);
-    searches.settle(LEAVING_LIMIT);
-    previews.settle(LEAVING_LIMIT);
-    Ok(ended)
+    }
 }
 
 /// Takes one event.

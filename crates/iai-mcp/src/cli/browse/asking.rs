@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -22,53 +21,31 @@ const BESIDE: u64 = 2;
 
 /// Holds the newest wish until somebody takes it; an older one nobody has begun is forgotten.
 pub(super) struct Latest<T> {
-    state: Mutex<Wished<T>>,
+    wish: Mutex<Option<T>>,
     changed: Condvar,
-}
-
-struct Wished<T> {
-    wish: Option<T>,
-    /// One was taken, and the next was not asked for yet.
-    is_worked_on: bool,
 }
 
 impl<T> Default for Latest<T> {
     fn default() -> Self {
-        let state = Mutex::new(Wished { wish: None, is_worked_on: false });
-        Self { state, changed: Condvar::new() }
+        Self { wish: Mutex::new(None), changed: Condvar::new() }
     }
 }
 
 impl<T> Latest<T> {
     pub(super) fn put(&self, wish: T) {
-        self.lock().wish = Some(wish);
-        self.changed.notify_all();
+        *self.wish.lock().unwrap_or_else(PoisonError::into_inner) = Some(wish);
+        self.changed.notify_one();
     }
 
     /// Waits for a wish.
     fn take(&self) -> T {
-        let mut state = self.lock();
-        state.is_worked_on = false;
-        self.changed.notify_all();
+        let mut wish = self.wish.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(wish) = state.wish.take() {
-                state.is_worked_on = true;
+            if let Some(wish) = wish.take() {
                 return wish;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            wish = self.changed.wait(wish).unwrap_or_else(PoisonError::into_inner);
         }
-    }
-
-    /// Forgets a wish nobody has begun, and waits, but not for ever, until nobody works on one: a
-    /// program that ends while a thread opens the store is torn down under its feet.
-    pub(super) fn settle(&self, limit: Duration) {
-        let mut state = self.lock();
-        state.wish = None;
-        drop(self.changed.wait_timeout_while(state, limit, |state| state.is_worked_on));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Wished<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -176,24 +153,6 @@ mod tests {
             let taken = scope.spawn(|| latest.take());
             latest.put(3);
             assert_eq!(taken.join().unwrap(), 3);
-        });
-    }
-
-    #[test]
-    fn whoever_leaves_waits_for_what_was_begun_and_for_nothing_else() {
-        let latest = Latest::default();
-        latest.put(1);
-        latest.settle(Duration::from_secs(600));
-        latest.put(2);
-        assert_eq!(latest.take(), 2, "what nobody had begun was forgotten");
-        latest.settle(Duration::ZERO);
-        std::thread::scope(|scope| {
-            let leaving = scope.spawn(|| latest.settle(Duration::from_secs(600)));
-            // Done with the last one, the thread asks for the next, which ends the waiting.
-            let working = scope.spawn(|| latest.take());
-            leaving.join().unwrap();
-            latest.put(3);
-            assert_eq!(working.join().unwrap(), 3);
         });
     }
 
