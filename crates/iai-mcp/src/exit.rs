@@ -1,6 +1,7 @@
 //! From an error to an exit code. The message already says what to do next; the code is for
 //! scripts.
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use iai_wire::ConnectError;
@@ -30,6 +31,20 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
     }
+}
+
+/// Ends the process at once, without what C does when one exits: SQLCipher would free its keys and
+/// its heap, while threads of ours may still read or write with them. All that has to be on disk is
+/// there, and a write cut off here is one cut off by a kill.
+pub(crate) fn leave(code: ExitCode) -> ! {
+    std::io::stdout().flush().ok();
+    signal_hook::low_level::exit(number_of(code))
+}
+
+/// The standard library tells nobody which number a code is.
+fn number_of(code: ExitCode) -> i32 {
+    let number = (0..=u8::MAX).find(|number| ExitCode::from(*number) == code);
+    number.unwrap_or(Exit::Failure as u8).into()
 }
 
 impl Exit {
@@ -93,6 +108,14 @@ mod tests {
     #[track_caller]
     fn check(error: impl Into<anyhow::Error>, want: Exit) {
         assert_eq!(Exit::of(&error.into().context("outermost")), want);
+    }
+
+    #[test]
+    fn a_code_is_the_number_it_was_made_of() {
+        for number in [0, 1, 5, 130, 255] {
+            assert_eq!(number_of(ExitCode::from(number)), i32::from(number));
+        }
+        assert_eq!(number_of(Exit::StoreOrKey.into()), 5);
     }
 
     #[test]

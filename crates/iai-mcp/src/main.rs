@@ -23,9 +23,7 @@ mod sync;
 mod teach;
 mod web;
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
+fn main() {
     home::set_own_umask();
-    cli::main()
+    exit::leave(cli::main());
 }

@@ -16,6 +16,7 @@ use super::memories::{describe_line, items, page};
 use super::output::Output;
 use super::project_here;
 use crate::client::Client;
+use crate::exit;
 use crate::fields::Fields as _;
 
 /// How long one call waits for news.
@@ -85,7 +86,7 @@ fn show(memory: &Value, output: &Output) {
 fn end_when_unread() -> anyhow::Result<()> {
     let wait = || {
         Output::wait_until_unread();
-        std::process::exit(0);
+        exit::leave(ExitCode::SUCCESS);
     };
     thread::Builder::new().name("reader".to_owned()).spawn(wait).context("watching the reader")?;
     Ok(())

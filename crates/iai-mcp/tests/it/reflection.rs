@@ -79,8 +79,8 @@ fn one_call_a_night_is_kept_apart_with_its_evidence() {
     assert!(written("folder").trim().ends_with("/reflection"));
 
     let mut mcp = Mcp::start(&sandbox);
-    let cue = json!({"cue": "was the importer of heron finished in autumn?"});
-    let answer = mcp.ask("memory_recall", cue);
+    let cue = "was the importer of heron finished in autumn?";
+    let answer = mcp.ask("memory_recall", json!({"cue": cue, "budget_tokens": 3000}));
     let hits = answer["hits"].as_array().unwrap();
     let thought = hits.iter().find(|hit| hit["role"] == "system").unwrap();
     assert_eq!(thought["tier"], "semantic", "{thought}");
@@ -98,7 +98,8 @@ fn orders_in_the_answer_are_marked() {
     assert_eq!(ask(&sandbox), "begun");
     eventually("it is kept", || status(&sandbox)["kept_at"].is_string());
     let mut mcp = Mcp::start(&sandbox);
-    let answer = mcp.ask("memory_recall", json!({"cue": "system prompt instructions of importer"}));
+    let cue = "system prompt instructions of importer";
+    let answer = mcp.ask("memory_recall", json!({"cue": cue, "budget_tokens": 3000}));
     let hits = answer["hits"].as_array().unwrap();
     let thought = hits.iter().find(|hit| hit["literal_surface"] == order).unwrap();
     assert!(thought["untrusted"].is_string(), "{thought}");
