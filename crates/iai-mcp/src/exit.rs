@@ -1,7 +1,6 @@
 //! From an error to an exit code. The message already says what to do next; the code is for
 //! scripts.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use iai_wire::ConnectError;
@@ -35,9 +34,8 @@ impl From<Exit> for ExitCode {
 
 /// Ends the process at once, without what C does when one exits: SQLCipher would free its keys and
 /// its heap, while threads of ours may still read or write with them. All that has to be on disk is
-/// there, and a write cut off here is one cut off by a kill.
+/// there, what was printed is out, and a write cut off here is one cut off by a kill.
 pub(crate) fn leave(code: ExitCode) -> ! {
-    std::io::stdout().flush().ok();
     signal_hook::low_level::exit(number_of(code))
 }
 
