@@ -54,14 +54,17 @@ pub(crate) fn is_preference(sentence: &str) -> bool {
 /// Tells whether a sentence says what was decided.
 pub(crate) fn is_decision(sentence: &str, speaker: Speaker) -> bool {
     let wording = Wording::of(sentence);
-    if wording.is_question || !WORDS.contains(&wording.len()) || wording.has_any(UNDECIDED) {
+    if wording.is_question || !WORDS.contains(&wording.len()) {
         return false;
+    }
+    if wording.has_any(UNDECIDED) {
+        return before_an_aside(sentence).is_some_and(|head| is_decision(head, speaker));
     }
     if is_labelled(sentence, LABELS) {
         return !wording.has_any("whether|tbd|open");
     }
     if speaker == Speaker::User && (is_sealed(sentence) || is_labelled(sentence, USER_LABELS)) {
-        return !wording.has_any(POINTING);
+        return !points_at_something(sentence, &wording);
     }
     let wording = wording.without_lead_in(LEAD_INS).without_lead_in(AGREEING);
     let is_told = |pattern: &str| {
@@ -78,12 +81,28 @@ pub(crate) fn is_decision(sentence: &str, speaker: Speaker) -> bool {
     let is_the_users = (wording.begins_any(USER_DECIDED)
         || is_named_choice(&wording)
         || is_from_now_on && WORDS.contains(&head.len()))
-        && !wording.has_any(POINTING);
+        && !points_at_something(sentence, &wording);
     DECIDED.split('|').any(is_told)
         || wording.begins_any(DECISION_OPENINGS)
         || is_resolved_to_act(&wording)
         || is_decided_by_others(&wording)
         || speaker == Speaker::User && is_the_users
+}
+
+/// Returns the first clause of a sentence that is undecided only in a later one: "we settled on
+/// links, and passkeys come later maybe". A "maybe" that stands alone is about all of it.
+fn before_an_aside(sentence: &str) -> Option<&str> {
+    let mut clauses = sentence.split([',', ';']);
+    let head = clauses.next().filter(|head| !Wording::of(head).has_any(UNDECIDED))?;
+    let mut undecided = clauses.map(Wording::of).filter(|clause| clause.has_any(UNDECIDED));
+    undecided.all(|clause| ASIDE_WORDS_MIN <= clause.len()).then_some(head)
+}
+
+/// Tells whether a sentence is about something that only who heard the talk knows. "The first" ends
+/// a clause then; "in the first version" names something.
+fn points_at_something(sentence: &str, wording: &Wording) -> bool {
+    let ends_so = |clause: &str| Wording::of(clause).ends_any(POINTING_AT_ONE);
+    wording.has_any(POINTING) || sentence.split([',', ';', ':', '.']).any(ends_so)
 }
 
 /// Tells whether a sentence says nothing without the one before it: "we agreed on that".
@@ -139,7 +158,9 @@ pub(crate) fn is_only_a_seal(sentence: &str) -> bool {
 /// Tells whether a sentence may be what was settled.
 pub(crate) fn can_be_sealed(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
-    let is_open = wording.is_question || wording.has_any(UNDECIDED) || wording.has_any(POINTING);
+    let is_open = wording.is_question
+        || wording.has_any(UNDECIDED)
+        || points_at_something(sentence, &wording);
     !is_open && (SEALED_WORDS_MIN..=*WORDS.end()).contains(&wording.len())
 }
 
@@ -430,9 +451,15 @@ const USER_LABELS: &str = "\
 /// Without what was said before, nobody knows what "that one" is.
 const POINTING: &str = "\
      option|options|that one|this one|these|those|with that|with this|with it|with a|with b|\
-     use that|use this|use it|for now|the first|the second|variante|den ersten|die erste|\
-     das erste|den zweiten|die zweite|das zweite|das hier|den hier|die da|den da|das da|\
-     erst mal|vorerst";
+     use that|use this|use it|for now|variante|das hier|den hier|die da|den da|das da|erst mal|\
+     vorerst";
+
+/// At the end of a clause, nor which one of several.
+const POINTING_AT_ONE: &str = "\
+     the first|the second|den ersten|die erste|das erste|den zweiten|die zweite|das zweite";
+
+/// An aside has so many words.
+const ASIDE_WORDS_MIN: usize = 4;
 
 /// What stands for something that was named before.
 const POINTING_BACK: &str = "\

@@ -177,6 +177,8 @@ fn decisions_are_what_was_settled() {
         ("the team has settled on plain gofmt after all", User),
         ("The client decided to wait for the audit", Assistant),
         ("Then we decide: weekly releases", User),
+        ("We decide: mails at six, one for each, no push in the first version.", User),
+        ("we settled on magic links, valid for an hour, and passkeys come later maybe", User),
         ("Dann entscheiden wir: jede Woche ein Release", User),
         ("ok, postgres it is", User),
         ("let's settle on four retries", User),
@@ -193,6 +195,9 @@ fn thoughts_questions_and_next_steps_are_no_decisions() {
     for (sentence, speaker) in [
         ("Should we go with Postgres?", User),
         ("We haven't decided yet.", User),
+        ("we'll go with Postgres, maybe", User),
+        ("maybe we settled on Postgres, I forgot the talk", User),
+        ("so we decide: let us take the first", User),
         ("ClickHouse takes over from here on.", Assistant),
         ("We dropped two packets in that trace", User),
         ("Maybe we'll use Redis", User),
