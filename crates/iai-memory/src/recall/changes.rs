@@ -27,20 +27,20 @@ const APART_MIN: SignedDuration = SignedDuration::from_hours(1);
 /// Returns pairs of hits, what was and what says that it changed.
 pub(super) fn changed(cue: &Cue, ranked: &[Ranked]) -> Vec<(MemoryNumber, MemoryNumber)> {
     let best = ranked.get(..HITS_LOOKED_AT.min(ranked.len())).unwrap_or_default();
+    let matters: Vec<Matter> = best.iter().map(|hit| Matter::of(&hit.memory.text, cue)).collect();
     let mut pairs = Vec::new();
-    for newer in best.iter().filter(|hit| states_something(&hit.memory)) {
-        let matter = Matter::of(&newer.memory.text, cue);
+    for (newer, matter) in best.iter().zip(&matters) {
+        if !states_something(&newer.memory) {
+            continue;
+        }
         let tells_of_a_change = tells_of_a_change(&newer.memory);
-        let older = best.iter().filter(|older| {
-            let is_comparable = is_before(&older.memory, &newer.memory)
-                && SCORE_SHARE_MIN * older.score <= newer.score;
-            is_comparable && {
-                let was = Matter::of(&older.memory.text, cue);
-                tells_of_a_change && SHARED_WORDS_MIN <= n_shared(&was.words, &matter.words)
-                    || matter.has_another_figure_than(&was)
-            }
+        let older = best.iter().zip(&matters).filter(|(older, was)| {
+            is_before(&older.memory, &newer.memory)
+                && SCORE_SHARE_MIN * older.score <= newer.score
+                && (tells_of_a_change && SHARED_WORDS_MIN <= n_shared(&was.words, &matter.words)
+                    || matter.has_another_figure_than(was))
         });
-        pairs.extend(older.map(|older| (older.number, newer.number)));
+        pairs.extend(older.map(|(older, _)| (older.number, newer.number)));
     }
     pairs
 }
