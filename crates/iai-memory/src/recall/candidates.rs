@@ -90,6 +90,28 @@ pub(crate) struct Found {
     pub(crate) corrections: Corrections,
 }
 
+#[cfg(test)]
+impl Found {
+    /// These candidates in a store of a thousand memories, numbered from nought.
+    pub(super) fn of(evidence: Vec<Evidence>, cosines: Option<(f32, f32)>) -> Self {
+        Self {
+            evidence: (0..).map(MemoryNumber::new).zip(evidence).collect(),
+            scale: Scale {
+                bm25_best: 1.0,
+                information: 4.0,
+                n_memories: 1000,
+                cosines,
+                nearest: None,
+            },
+            is_second_best: false,
+            is_wording: false,
+            has_model: cosines.is_some(),
+            embedding: Duration::ZERO,
+            corrections: Corrections::default(),
+        }
+    }
+}
+
 /// Asks both lanes.
 pub(crate) fn find(
     engine: &MemoryEngine,

@@ -58,28 +58,7 @@ fn doubt_bar(n_memories: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use iai_store::MemoryNumber;
-
     use super::*;
-    use crate::recall::corrections::Corrections;
-
-    fn found(evidence: Vec<Evidence>, cosines: Option<(f32, f32)>) -> Found {
-        Found {
-            evidence: (0..).map(MemoryNumber::new).zip(evidence).collect(),
-            scale: Scale {
-                bm25_best: 1.0,
-                information: 4.0,
-                n_memories: 1000,
-                cosines,
-                nearest: None,
-            },
-            is_second_best: false,
-            is_wording: false,
-            has_model: cosines.is_some(),
-            embedding: std::time::Duration::ZERO,
-            corrections: Corrections::default(),
-        }
-    }
 
     #[test]
     fn doubt_needs_words_and_meaning_to_fail() {
@@ -94,15 +73,15 @@ mod tests {
         for (bm25, cosine, expect) in
             [(0.0, 0.3, true), (0.0, 0.6, false), (0.4, 0.3, true), (3.0, 0.3, false)]
         {
-            let found = found(vec![own(0.0, 0.1), own(bm25, cosine)], scale);
+            let found = Found::of(vec![own(0.0, 0.1), own(bm25, cosine)], scale);
             assert_eq!(is_doubtful(&found), expect, "{bm25} {cosine}");
         }
-        let wording = Found { is_wording: true, ..found(vec![Evidence::default()], None) };
+        let wording = Found { is_wording: true, ..Found::of(vec![Evidence::default()], None) };
         assert!(!is_doubtful(&wording), "what was quoted was found");
         let few = Evidence { coverage: 0.2, ..Evidence::default() };
         let much = Evidence { coverage: 0.4, ..Evidence::default() };
-        assert!(is_doubtful(&found(vec![few.clone()], None)));
-        assert!(!is_doubtful(&found(vec![few, much], None)));
+        assert!(is_doubtful(&Found::of(vec![few.clone()], None)));
+        assert!(!is_doubtful(&Found::of(vec![few, much], None)));
     }
 
     #[test]
@@ -118,7 +97,7 @@ mod tests {
             [(0.01, 0.3, true), (0.01, 0.5, false), (0.1, 0.3, false), (0.0, 0.3, true)]
         {
             let own = Evidence { coverage, cosine: Some(cosine), ..Evidence::default() };
-            let mut few = found(vec![own], Some((0.1, 0.1)));
+            let mut few = Found::of(vec![own], Some((0.1, 0.1)));
             few.scale.n_memories = 20;
             assert_eq!(is_doubtful(&few), expect, "{coverage} {cosine}");
         }

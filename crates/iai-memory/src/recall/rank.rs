@@ -360,7 +360,6 @@ fn spread_over_sessions(mut scored: Vec<Scored>) -> Vec<Scored> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recall::corrections::Corrections;
 
     const DAY_MS: i64 = 86_400_000;
     const NOW_MS: i64 = 20_000 * DAY_MS;
@@ -373,28 +372,9 @@ mod tests {
         Evidence { bm25: 1.0, turn_at_ms: NOW_MS - age_ms, ..Evidence::default() }
     }
 
-    fn found(evidence: Vec<Evidence>, cosines: Option<(f32, f32)>) -> Found {
-        let numbers = (0..).map(MemoryNumber::new);
-        Found {
-            evidence: numbers.zip(evidence).collect(),
-            scale: Scale {
-                bm25_best: 1.0,
-                information: 4.0,
-                n_memories: 1000,
-                cosines,
-                nearest: None,
-            },
-            is_second_best: false,
-            is_wording: false,
-            has_model: cosines.is_some(),
-            embedding: std::time::Duration::ZERO,
-            corrections: Corrections::default(),
-        }
-    }
-
     /// Scores in the order of the evidence.
     fn scores(cue: &str, evidence: Vec<Evidence>) -> Vec<Scored> {
-        let found = found(evidence, None);
+        let found = Found::of(evidence, None);
         let times = Times::of(&found, now());
         let cue = Cue::understand(cue, now());
         let each = found.evidence.iter();
@@ -432,7 +412,7 @@ mod tests {
         let poor = |bm25: f32, age_ms: i64| Evidence { bm25, ..said(age_ms) };
         let scores = scores("retry policy", vec![poor(0.5, 400 * DAY_MS), poor(0.2, 0)]);
         assert!(scores[0].score > scores[1].score, "{}", scores[1].reason);
-        let good = found(vec![Evidence { bm25: 1.0, scene: 2.0, ..said(0) }], None);
+        let good = Found::of(vec![Evidence { bm25: 1.0, scene: 2.0, ..said(0) }], None);
         assert!((Times::of(&good, now()).share - 1.0).abs() < 1e-9);
     }
 
