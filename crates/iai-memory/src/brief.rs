@@ -68,6 +68,7 @@ impl MemoryEngine {
     pub fn brief(&self, ask: &BriefAsk, now: Timestamp) -> Result<Brief> {
         let manner = Manner::of(&self.stored_profile()?);
         let material = self.gathered(ask, &manner, now)?;
+        let now = now.to_zoned(self.zone.clone());
         let reading = Reading { project: ask.project.as_deref(), manner: &manner, now };
         Ok(compose(&material, &reading))
     }
@@ -80,7 +81,7 @@ impl MemoryEngine {
         now: Timestamp,
     ) -> Result<Option<String>> {
         let material = self.gathered(ask, manner, now)?;
-        Ok(compose::resume_of(&material, manner, now))
+        Ok(compose::resume_of(&material, manner, &now.to_zoned(self.zone.clone())))
     }
 
     fn gathered(&self, ask: &BriefAsk, manner: &Manner, now: Timestamp) -> Result<Material> {

@@ -7,6 +7,7 @@ use iai_store::{
     CheckDepth, CheckReport, Created, KeySource, Reader, ReaderDoor, Store, StorePaths, Writing,
 };
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -39,6 +40,8 @@ pub struct MemoryEngine {
     pub(crate) together: TogetherRoom,
     pub(crate) uses: UseRoom,
     pub(crate) told: ToldRoom,
+    /// Whose days "yesterday" counts by.
+    pub(crate) zone: TimeZone,
 }
 
 /// The store in numbers.
@@ -97,7 +100,14 @@ impl MemoryEngine {
             together: TogetherRoom::default(),
             uses: UseRoom::default(),
             told: ToldRoom::default(),
+            zone: TimeZone::UTC,
         }
+    }
+
+    /// Counts days as this zone does, not as UTC.
+    #[must_use]
+    pub fn in_zone(self, zone: TimeZone) -> Self {
+        Self { zone, ..self }
     }
 
     /// Refuses when the database that is open was taken from its place; waits for nobody.

@@ -52,6 +52,7 @@ use crate::taught;
 use crate::trust::distrust;
 use cue::Cue;
 use knobs::{Line, Manner};
+use when::Asked;
 
 /// The cue's length that is looked at; the rest says nothing new.
 pub(crate) const CUE_CHARS_MAX: usize = 4000;
@@ -238,7 +239,7 @@ impl MemoryEngine {
     /// Returns the memories that answer the cue, best first, within the budget.
     pub fn recall(&self, ask: &RecallAsk, now: Timestamp) -> Result<RecallAnswer> {
         let now = ask.as_of.unwrap_or(now);
-        let mut cue = Cue::understand(&ask.cue, now);
+        let mut cue = Cue::understand(&ask.cue, self.asked(now));
         if cue.is_trivial() {
             let tone = Manner::of(&self.stored_profile()?).tone;
             let line = Line { fact: "the cue asks for nothing", step: None };
@@ -248,6 +249,11 @@ impl MemoryEngine {
             cue.days = self.days_of_cue(&cue.text, ask.project.as_deref(), now)?;
         }
         self.recall_cue(&cue, ask, now)
+    }
+
+    /// A time of asking, by the clocks of the person who asks.
+    fn asked(&self, at: Timestamp) -> Asked {
+        Asked { at, offset: self.zone.to_offset(at) }
     }
 
     /// Returns the memories that answer a cue that was understood.
@@ -306,7 +312,8 @@ impl MemoryEngine {
             spent.ranking = begun.elapsed().saturating_sub(spent.embedding + spent.finding);
             let corrections::Beside { anti_hits, dispute } = beside;
             let is_first = |kind| self.told.is_first(ask.session.as_deref(), kind);
-            let mut hints = hints::about(&found, &ranked, manner, now, is_first);
+            let here = now.to_zoned(self.zone.clone());
+            let mut hints = hints::about(&found, &ranked, manner, &here, is_first);
             hints::put_first(&mut hints, dispute.as_ref().map(corrections::dispute_hint));
             let numbers = ranked.iter().map(|hit| (hit.memory.id, hit.number)).collect();
             let answer = pack::pack(cue, ranked, anti_hits, room, hints);
@@ -381,7 +388,7 @@ impl Spent {
 impl MemoryEngine {
     /// Tells whether a cue would find something that is likely to be meant.
     pub(crate) fn knows(&self, cue: &str, project: Option<&str>, now: Timestamp) -> Result<bool> {
-        let cue = Cue::understand(cue, now);
+        let cue = Cue::understand(cue, self.asked(now));
         let ask = RecallAsk {
             project: project.map(str::to_owned),
             certainty: Certainty::OnlyConfident,

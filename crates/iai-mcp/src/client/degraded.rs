@@ -16,6 +16,7 @@ use iai_memory::{
     key_status as store_key_status,
 };
 use iai_wire::{SpoolEvent, code};
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 pub(crate) use exporting::{ExportWanted, export};
@@ -90,6 +91,7 @@ fn read(settings: &Settings, method: &str, params: &Value) -> Result<Value, Fail
         ),
         other => other.into(),
     })?;
+    let engine = engine.in_zone(TimeZone::system());
     handlers::answer(&engine, &settings.secrets, method, params, clock::now())
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use iai_memory::{Created, KeySource, MemoryEngine, StorePaths, damaged_logs};
 use iai_wire::{OpeningKey, code};
+use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::drain::Drainer;
@@ -160,6 +161,7 @@ fn open_store(
     let keys = key_source(settings);
     let paths = store_paths(&settings.home);
     let (engine, created) = MemoryEngine::open(&paths, &keys, clock::now())?;
+    let engine = engine.in_zone(TimeZone::system());
     for folder in damaged_logs(&paths)? {
         let folder = folder.display();
         tracing::error!("a damaged log is kept in {folder}; `iai-mcp verify` says what to do");

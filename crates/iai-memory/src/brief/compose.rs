@@ -1,6 +1,6 @@
 //! Puts what there is to tell into sections, and the sections into their budget.
 
-use jiff::Timestamp;
+use jiff::Zoned;
 
 use super::lines::{cut, dated, day, flat, project_name, quoted};
 use super::material::{LastSession, Material, Told};
@@ -19,7 +19,7 @@ const BREAKPOINT: &str = "--<cache-breakpoint>--";
 pub(super) struct Reading<'a> {
     pub(super) project: Option<&'a str>,
     pub(super) manner: &'a Manner,
-    pub(super) now: Timestamp,
+    pub(super) now: Zoned,
 }
 
 /// A part of the brief: its lines, best first, of which as many are told as there is room for.
@@ -126,7 +126,7 @@ fn sections(material: &Material, reading: &Reading<'_>) -> Vec<Section> {
     };
     let identity = material.identity.as_deref().map(|text| cut(&flat(text), IDENTITY_CHARS_MAX));
     let projects = material.projects.iter().map(|seen| {
-        format!("- {}, {}", flat(project_name(&seen.project)), dated(seen.last_at, reading.now))
+        format!("- {}, {}", flat(project_name(&seen.project)), dated(seen.last_at, &reading.now))
     });
     let topics = material.topics.iter().map(|topic| format!("- {}", flat(topic)));
     let (last_heading, last_lines) = last_session(material.last.as_ref(), reading);
@@ -147,7 +147,7 @@ fn sections(material: &Material, reading: &Reading<'_>) -> Vec<Section> {
 /// `- 2026-11-13 (3 days ago), user, said twice: “…”`
 fn line(told: &Told, reading: &Reading<'_>) -> String {
     let aside = told.aside.as_ref().map(|aside| format!(", {aside}")).unwrap_or_default();
-    let when = dated(told.at, reading.now);
+    let when = dated(told.at, &reading.now);
     let words = quoted(&told.words, quote_chars(reading.manner.depth));
     format!("- {when}, {}{aside}: {words}", told.role.as_str())
 }
@@ -157,9 +157,9 @@ fn last_session(last: Option<&LastSession>, reading: &Reading<'_>) -> (String, V
     let words = |told: &Told| quoted(&told.words, quote_chars(reading.manner.depth));
     let mut lines = Vec::new();
     if let Some(told) = &last.began_with {
-        let days = match day(told.at) == day(last.ended_at) {
+        let days = match day(told.at, &reading.now) == day(last.ended_at, &reading.now) {
             true => String::new(),
-            false => format!(" on {}", day(told.at)),
+            false => format!(" on {}", day(told.at, &reading.now)),
         };
         lines.push(format!("- The user began{days} with {}", words(told)));
     }
@@ -169,12 +169,12 @@ fn last_session(last: Option<&LastSession>, reading: &Reading<'_>) -> (String, V
             format!("- Towards the end, the {} said {}", told.role.as_str(), words(told))
         }),
     );
-    (format!("Last session, {}", dated(last.ended_at, reading.now)), lines)
+    (format!("Last session, {}", dated(last.ended_at, &reading.now)), lines)
 }
 
 /// Where the user stopped, for those who find it hard to begin.
 fn resume(material: &Material, reading: &Reading<'_>) -> Vec<String> {
-    let line = resume_of(material, reading.manner, reading.now);
+    let line = resume_of(material, reading.manner, &reading.now);
     line.filter(|_| reading.manner.is_resuming)
         .map(|line| format!("- {line}"))
         .into_iter()
@@ -182,7 +182,7 @@ fn resume(material: &Material, reading: &Reading<'_>) -> Vec<String> {
 }
 
 /// Says in one sentence where the last session stopped.
-pub(super) fn resume_of(material: &Material, manner: &Manner, now: Timestamp) -> Option<String> {
+pub(super) fn resume_of(material: &Material, manner: &Manner, now: &Zoned) -> Option<String> {
     let began = material.last.as_ref().and_then(|last| last.began_with.as_ref());
     let told = material.open.first().or(began)?;
     let fact = format!("the last session stopped here, {}", dated(told.at, now));

@@ -1,7 +1,7 @@
 //! Small pieces of text: a quotation in whole sentences, a date with its age, a project's name.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::civil::Date;
+use jiff::{Timestamp, Zoned};
 
 use crate::remarks::sentences;
 
@@ -46,18 +46,18 @@ pub(crate) fn cut(line: &str, chars_max: usize) -> String {
 }
 
 /// Returns a day with its age: `2026-11-13 (3 days ago)`.
-pub(crate) fn dated(at: Timestamp, now: Timestamp) -> String {
-    format!("{} ({})", day(at), age(at, now))
+pub(crate) fn dated(at: Timestamp, now: &Zoned) -> String {
+    format!("{} ({})", day(at, now), age(at, now))
 }
 
-pub(crate) fn day(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d").to_string()
+/// Returns the day it was where somebody reads now.
+pub(crate) fn day(at: Timestamp, now: &Zoned) -> Date {
+    at.to_zoned(now.time_zone().clone()).date()
 }
 
 /// Returns how long ago it was, in days of the calendar.
-pub(crate) fn age(at: Timestamp, now: Timestamp) -> String {
-    let date = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();
-    let n_days = date(at).until(date(now)).map_or(0, |span| span.get_days());
+pub(crate) fn age(at: Timestamp, now: &Zoned) -> String {
+    let n_days = day(at, now).until(now.date()).map_or(0, |span| span.get_days());
     match n_days {
         ..=0 => "today".to_owned(),
         1 => "yesterday".to_owned(),
@@ -76,6 +76,8 @@ pub(crate) fn project_name(project: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use jiff::tz::TimeZone;
+
     use super::*;
 
     #[test]
@@ -90,8 +92,18 @@ mod tests {
 
     #[track_caller]
     fn check_age(at: &str, expect: &str) {
-        let now = "2026-11-16T08:00:00Z".parse().unwrap();
-        assert_eq!(age(at.parse().unwrap(), now), expect, "{at}");
+        let now: Timestamp = "2026-11-16T08:00:00Z".parse().unwrap();
+        assert_eq!(age(at.parse().unwrap(), &now.to_zoned(TimeZone::UTC)), expect, "{at}");
+    }
+
+    #[test]
+    fn days_are_those_of_the_reader() {
+        let at: Timestamp = "2026-11-16T05:00:00Z".parse().unwrap();
+        let now: Timestamp = "2026-11-16T23:00:00Z".parse().unwrap();
+        for (hours, expect) in [(0, "2026-11-16 (today)"), (-8, "2026-11-15 (yesterday)")] {
+            let zone = TimeZone::fixed(jiff::tz::offset(hours));
+            assert_eq!(dated(at, &now.to_zoned(zone)), expect);
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use iai_store::{LexicalQuery, MemoryNumber, Role, Scope};
 use jiff::{SignedDuration, Timestamp};
 
-use super::when::{Anchor, Days, anchor_in};
+use super::when::{Anchor, Asked, Days, anchor_in};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 
@@ -33,7 +33,7 @@ impl MemoryEngine {
         if speaking.iter().any(is_answer) {
             return Ok(None);
         }
-        Ok(days_beside(&anchor, &speaking, asked_at))
+        Ok(days_beside(&anchor, &speaking, self.asked(asked_at)))
     }
 
     /// Returns the days before or after what the text names, when that is clear.
@@ -45,7 +45,7 @@ impl MemoryEngine {
     ) -> Result<Option<Days>> {
         let Some(anchor) = anchor_in(text) else { return Ok(None) };
         let speaking = self.speaking_of(&anchor, project, asked_at)?;
-        Ok(days_beside(&anchor, &speaking, asked_at))
+        Ok(days_beside(&anchor, &speaking, self.asked(asked_at)))
     }
 
     /// Returns the days a text means that is nothing but a time.
@@ -55,7 +55,7 @@ impl MemoryEngine {
         project: Option<&str>,
         asked_at: Timestamp,
     ) -> Result<Option<Days>> {
-        match Days::meant_by(text, asked_at) {
+        match Days::meant_by(text, self.asked(asked_at)) {
             Some(days) => Ok(Some(days)),
             None => self.days_beside_what_happened(text, project, asked_at),
         }
@@ -102,7 +102,7 @@ struct Speaking {
     of_the_rest: f32,
 }
 
-fn days_beside(anchor: &Anchor, speaking: &[Speaking], asked_at: Timestamp) -> Option<Days> {
+fn days_beside(anchor: &Anchor, speaking: &[Speaking], asked: Asked) -> Option<Days> {
     let times = speaking.iter().map(|speaking| speaking.at_ms);
     let (first, last) = (times.clone().min()?, times.max()?);
     let spread = SignedDuration::from_millis(last.saturating_sub(first));
@@ -110,7 +110,7 @@ fn days_beside(anchor: &Anchor, speaking: &[Speaking], asked_at: Timestamp) -> O
         return None;
     }
     let best = Timestamp::from_millisecond(speaking.first()?.at_ms).ok()?;
-    Days::beside(best, anchor.side, asked_at)
+    Days::beside(best, anchor.side, asked)
 }
 
 fn words(words: &[String]) -> LexicalQuery {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::CUE_CHARS_MAX;
-use super::when::Days;
+use super::when::{Asked, Days};
 
 /// The words of a cue that are looked at; it is asked with the rarest of them.
 const WORDS_MAX: usize = 256;
@@ -88,7 +88,8 @@ pub(crate) struct Cue {
 }
 
 impl Cue {
-    pub(crate) fn understand(text: &str, asked_at: Timestamp) -> Self {
+    pub(crate) fn understand(text: &str, asked: impl Into<Asked>) -> Self {
+        let asked = asked.into();
         let text: String = text.chars().take(CUE_CHARS_MAX).collect();
         let mut phrases = quoted_spans(&text);
         let (n_words, n_quoted) = (n_words(&text), phrases.iter().map(|span| n_words(span)).sum());
@@ -106,13 +107,13 @@ impl Cue {
                 || VERBATIM_STARTS.iter().any(|start| lower.starts_with(start))
                 || names_a_day(&words));
         let is_asked_for_then = phrases.is_empty() && !is_text;
-        let only_days = Days::all_of(&text, asked_at).filter(|_| is_asked_for_then);
+        let only_days = Days::all_of(&text, asked).filter(|_| is_asked_for_then);
         Self {
             mode: if is_verbatim { CueMode::Verbatim } else { CueMode::Concept },
-            asked_at,
+            asked_at: asked.at,
             is_small_talk: words.is_empty() || SMALL_TALK.contains(&bare),
             terms: terms_of(&text),
-            days: Days::named_in(&text, asked_at),
+            days: Days::named_in(&text, asked),
             said_ms: only_days.map(|days| days.millis()),
             is_only_time: only_days.is_some(),
             words,

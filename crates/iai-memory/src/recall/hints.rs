@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use iai_store::MemoryId;
-use jiff::Timestamp;
+use jiff::Zoned;
 
 use super::Hint;
 use super::candidates::Found;
@@ -50,7 +50,7 @@ pub(crate) fn about(
     found: &Found,
     ranked: &[Ranked],
     manner: &Manner,
-    now: Timestamp,
+    now: &Zoned,
     is_first: impl Fn(&'static str) -> bool,
 ) -> Vec<Hint> {
     if found.evidence.is_empty() || manner.breadth == Breadth::Bare {
@@ -91,7 +91,7 @@ pub(crate) fn hint(kind: &'static str, tone: Tone, line: Line<'_>) -> Hint {
 }
 
 /// Points out the best answer, for those who overlook it.
-fn start_here(first: &Ranked, tone: Tone, now: Timestamp) -> Hint {
+fn start_here(first: &Ranked, tone: Tone, now: &Zoned) -> Hint {
     let (role, when) = (first.memory.role.as_str(), age(first.memory.turn_at, now));
     let fact = format!("the first fits best: said by the {role}, {when}");
     let source_ids: Vec<MemoryId> = vec![first.memory.id];

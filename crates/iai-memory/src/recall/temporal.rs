@@ -57,7 +57,7 @@ impl MemoryEngine {
             budget_used: 0,
             hints: Vec::new(),
         };
-        let mut cue = Cue::understand(ask.cue.as_deref().unwrap_or_default(), now);
+        let mut cue = Cue::understand(ask.cue.as_deref().unwrap_or_default(), self.asked(now));
         if cue.is_trivial() {
             let newest = self.read(|reader| newest(reader, ask, (from, to), now))?;
             let listed = listing::list(&cue, newest, ask.budget_tokens, Spending::Whole);
@@ -93,7 +93,8 @@ impl MemoryEngine {
             }
             (None, Some(cue)) if !has_fields => {
                 let beside = || self.days_beside_what_happened(cue, ask.project.as_deref(), now);
-                let days = Days::named_in(cue, now).map_or_else(beside, |days| Ok(Some(days)))?;
+                let days = Days::named_in(cue, self.asked(now))
+                    .map_or_else(beside, |days| Ok(Some(days)))?;
                 Some(days.ok_or_else(|| no_time("cue", cue))?)
             }
             (None, _) if has_fields => None,

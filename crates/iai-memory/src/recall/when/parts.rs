@@ -215,7 +215,8 @@ fn season(words: &[Word], today: Date) -> Option<Said> {
         return Some((of_year(year)?, place + 2));
     }
     let is_over = |days: &Days| days.first <= today && !(is_last && today <= days.last);
-    let years = [today.year(), today.year() - 1];
+    // In January the winter of the year before last is the last that is over.
+    let years = [today.year(), today.year() - 1, today.year() - 2];
     let days = years.into_iter().filter_map(of_year).find(is_over)?;
     Some((days, place + 1))
 }

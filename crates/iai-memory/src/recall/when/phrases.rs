@@ -129,7 +129,7 @@ fn numeric(words: &[Word]) -> Option<Said> {
         [day, month, year] if word.contains('.') => Days::one(date(year, month, day)?),
         [year, month] if word.contains('-') && month.len() == 2 => {
             let first = date(year, month, "1")?;
-            Days { first, last: first.last_of_month() }
+            Days::between(first, first.last_of_month())?
         }
         _ => return None,
     };
@@ -260,7 +260,7 @@ fn named_unit(which: Which, named: &Word, today: Date) -> Option<Days> {
         (Which::This, Unit::Month) => since(today, 31.days()),
         (Which::Last, Unit::Month) => {
             let first = today.first_of_month().checked_sub(1.month()).ok()?;
-            Some(Days { first, last: first.last_of_month() })
+            Days::between(first, first.last_of_month())
         }
         (Which::Last, Unit::Quarter) => quarter_of(today).first.yesterday().ok().map(quarter_of),
         (Which::This, Unit::Quarter) => Some(quarter_of(today)),
@@ -310,7 +310,7 @@ fn part_days(nth: i8, n_months: i8, year: Option<i16>, today: Date) -> Option<Da
     let of = |year: i16| {
         let first = Date::new(year, (nth - 1) * n_months + 1, 1).ok()?;
         let last = first.checked_add(Span::new().months(n_months - 1)).ok()?.last_of_month();
-        Some(Days { first, last })
+        Days::between(first, last)
     };
     match year {
         Some(year) => of(year),
@@ -374,7 +374,8 @@ fn month_and_day(words: &[Word], today: Date) -> Option<Said> {
 pub(super) fn whole_month(month: i8, next: Option<&Word>, today: Date) -> Option<Said> {
     let year = next.and_then(Word::year);
     let first = latest(month, 1, year, today)?;
-    Some((Days { first, last: first.last_of_month() }, 1 + usize::from(year.is_some())))
+    let days = Days::between(first, first.last_of_month())?;
+    Some((days, 1 + usize::from(year.is_some())))
 }
 
 /// The day in its year, or else its latest past occurrence.

@@ -146,6 +146,13 @@ fn weeks_and_seasons_are_days_too() {
     check("over the summer", Some(("2026-06-01", "2026-08-31")));
     check("in summer 2025", Some(("2025-06-01", "2025-08-31")));
     check("last winter", Some(("2025-12-01", "2026-02-28")));
+    for (asked_at, first) in
+        [("2026-01-15T10:00:00Z", "2024-12-01"), ("2026-03-01T10:00:00Z", "2025-12-01")]
+    {
+        let asked_at: Timestamp = asked_at.parse().unwrap();
+        let days = Days::named_in("what did we do last winter", asked_at).unwrap();
+        assert_eq!(days.first.to_string(), first, "{asked_at}");
+    }
     check("what broke in the spring", Some(("2026-03-01", "2026-05-31")));
     check("last fall we moved", Some(("2025-09-01", "2025-11-30")));
     check("im Herbst", Some(("2026-09-01", "2026-11-30")));
@@ -307,4 +314,27 @@ fn distance_counts_days_outside() {
     let (first, last) = days.millis();
     let at = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
     assert_eq!((first, last), (at("2026-10-01T00:00:00Z"), at("2026-11-01T00:00:00Z") - 1));
+}
+
+#[test]
+fn days_are_those_of_the_person_who_asks() {
+    // Five in the afternoon in Los Angeles; in Tokyo it is ten in the morning of the next day.
+    let at: Timestamp = "2026-11-17T01:00:00Z".parse().unwrap();
+    for (hours, day, first) in [
+        (0, "2026-11-17", "2026-11-17T00"),
+        (-8, "2026-11-16", "2026-11-16T08"),
+        (9, "2026-11-17", "2026-11-16T15"),
+    ] {
+        let asked = Asked { at, offset: jiff::tz::offset(hours) };
+        let days = Days::all_of("what did we do today?", asked).unwrap();
+        assert_eq!(days.first.to_string(), day, "{hours}");
+        let (from, to) = days.millis();
+        let from = Timestamp::from_millisecond(from).unwrap();
+        assert!(from.to_string().starts_with(first), "{hours}: {from}");
+        assert_eq!(to - from.as_millisecond(), 86_400_000 - 1);
+        assert_eq!(days.distance(at), 0.0, "{hours}");
+        assert_eq!(Days::meant_by("today", asked), Some(days));
+        let beside = Days::beside(at, Side::After, asked).unwrap();
+        assert_eq!(beside, days, "{hours}");
+    }
 }
