@@ -1,7 +1,7 @@
 //! Which of the best hits says that what another one states has changed, though nobody corrected
 //! anything and no value stands where the other one was: "we moved to …", "… is back to three".
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::{Memory, MemoryNumber, RemarkKind, Role};
 use jiff::SignedDuration;
@@ -21,28 +21,35 @@ const SHARED_WORDS_MIN: usize = 2;
 const WORD_LETTERS_MIN: usize = 3;
 /// A longer text tells of more than one change.
 const TEXT_BYTES_MAX: usize = 600;
+/// What was may stand in a longer one; further down it is not looked for.
+const BYTES_LOOKED_AT: usize = 8000;
 /// What is said sooner after another belongs to the same talk.
 const APART_MIN: SignedDuration = SignedDuration::from_hours(1);
 
 /// Returns pairs of hits, what was and what says that it changed.
 pub(super) fn changed(cue: &Cue, ranked: &[Ranked]) -> Vec<(MemoryNumber, MemoryNumber)> {
     let best = ranked.get(..HITS_LOOKED_AT.min(ranked.len())).unwrap_or_default();
-    let matters: Vec<Matter> = best.iter().map(|hit| Matter::of(&hit.memory.text, cue)).collect();
+    let mut matters = BTreeMap::new();
     let mut pairs = Vec::new();
-    for (newer, matter) in best.iter().zip(&matters) {
-        if !states_something(&newer.memory) {
-            continue;
+    for newer in best.iter().filter(|hit| states_something(&hit.memory)) {
+        let older: Vec<&Ranked> = best.iter().filter(|older| is_comparable(older, newer)).collect();
+        for hit in older.iter().copied().chain([newer]).filter(|_| !older.is_empty()) {
+            matters.entry(hit.number).or_insert_with(|| Matter::of(&hit.memory.text, cue));
         }
+        let Some(matter) = matters.get(&newer.number) else { continue };
         let tells_of_a_change = tells_of_a_change(&newer.memory);
-        let older = best.iter().zip(&matters).filter(|(older, was)| {
-            is_before(&older.memory, &newer.memory)
-                && SCORE_SHARE_MIN * older.score <= newer.score
-                && (tells_of_a_change && SHARED_WORDS_MIN <= n_shared(&was.words, &matter.words)
-                    || matter.has_another_figure_than(was))
-        });
-        pairs.extend(older.map(|(older, _)| (older.number, newer.number)));
+        let is_changed = |was: &Matter| {
+            tells_of_a_change && SHARED_WORDS_MIN <= n_shared(&was.words, &matter.words)
+                || matter.has_another_figure_than(was)
+        };
+        let older = older.iter().filter(|older| matters.get(&older.number).is_some_and(is_changed));
+        pairs.extend(older.map(|older| (older.number, newer.number)));
     }
     pairs
+}
+
+fn is_comparable(older: &Ranked, newer: &Ranked) -> bool {
+    is_before(&older.memory, &newer.memory) && SCORE_SHARE_MIN * older.score <= newer.score
 }
 
 /// What a text is about, and the figures it tells of it.
@@ -55,6 +62,7 @@ struct Matter {
 
 impl Matter {
     fn of(text: &str, cue: &Cue) -> Self {
+        let text = text.get(..text.floor_char_boundary(BYTES_LOOKED_AT)).unwrap_or_default();
         let is_figure = |word: &String| word.chars().any(|letter| letter.is_ascii_digit());
         let figures = words_of_in_order(text).into_iter().filter(is_figure).collect();
         let words: BTreeSet<String> =
