@@ -245,6 +245,19 @@ impl MemoryEngine {
         self.meaning.read().serving.as_ref().is_some_and(|lane| lane.index.has(number))
     }
 
+    /// Returns the byte at which a part of a memory begins that the serving model knows.
+    pub(crate) fn start_of_part(
+        &self,
+        reader: &Reader,
+        number: MemoryNumber,
+        part: u16,
+    ) -> Result<Option<usize>> {
+        let lanes = self.meaning.read();
+        let Some(lane) = lanes.serving.as_ref() else { return Ok(None) };
+        let start = reader.start_of_part(lane.index.model().number, number, part)?;
+        Ok(start.and_then(|byte| usize::try_from(byte).ok()))
+    }
+
     /// Returns how near these memories are to the nearest of the first parts of another, where both
     /// have vectors.
     pub(crate) fn cosines_of_parts(

@@ -30,7 +30,7 @@ mod when;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use iai_store::{Dispute, Memory, MemoryId, MemoryNumber};
+use iai_store::{Dispute, Memory, MemoryId, MemoryNumber, Reader};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -52,6 +52,7 @@ use crate::taught;
 use crate::trust::distrust;
 use cue::Cue;
 use knobs::{Line, Manner};
+use pointing::Pointing;
 use when::Asked;
 
 /// The cue's length that is looked at; the rest says nothing new.
@@ -316,9 +317,28 @@ impl MemoryEngine {
             let mut hints = hints::about(&found, &ranked, manner, &here, is_first);
             hints::put_first(&mut hints, dispute.as_ref().map(corrections::dispute_hint));
             let numbers = ranked.iter().map(|hit| (hit.memory.id, hit.number)).collect();
-            let answer = pack::pack(cue, ranked, anti_hits, room, hints);
+            let pointing = Pointing::new(cue, self.nearest_passages(reader, &found, &ranked)?);
+            let answer = pack::pack(&pointing, ranked, anti_hits, room, hints);
             Ok(Told { answer, numbers, dispute, spent })
         })
+    }
+
+    /// Returns where in the long hits the passage nearest to the cue begins, in bytes.
+    fn nearest_passages(
+        &self,
+        reader: &Reader,
+        found: &candidates::Found,
+        ranked: &[rank::Ranked],
+    ) -> Result<BTreeMap<MemoryId, usize>> {
+        let mut passages = BTreeMap::new();
+        for hit in ranked {
+            let part = found.evidence.get(&hit.number).map_or(0, |own| own.nearest_part);
+            if part != 0 {
+                let start = self.start_of_part(reader, hit.number, part)?;
+                passages.extend(start.map(|byte| (hit.memory.id, byte)));
+            }
+        }
+        Ok(passages)
     }
 
     /// Remembers what was told: a dispute is told once, hits may be of use, alone or together.

@@ -47,6 +47,8 @@ pub(crate) struct Evidence {
     pub(crate) coverage: f32,
     /// The cosine between it and the cue, where there is a model that knows it.
     pub(crate) cosine: Option<f32>,
+    /// Which part of it is that near; 0, the first, where nobody looked.
+    pub(crate) nearest_part: u16,
     /// It is a summary that this program wrote, not something that was said.
     pub(crate) is_summary: bool,
     /// The words that the cue quotes stand together in it.
@@ -268,7 +270,7 @@ impl Lanes<'_> {
             n_memories: self.catalogue.len(),
             ..Scale::default()
         };
-        let (mut numbers, mut cosines) = (phrased.clone(), Vec::new());
+        let (mut numbers, mut cosines, mut parts) = (phrased.clone(), Vec::new(), Vec::new());
         if !self.is_wording {
             // The mean and the spread are those of the last, the widest.
             for scope in [self.scopes.by_then, Some(self.scopes.all)].into_iter().flatten() {
@@ -278,6 +280,7 @@ impl Lanes<'_> {
                 let Some((meaning, found)) = self.meaning.zip(near) else { continue };
                 numbers.extend(found.hits.iter().map(|hit| hit.number));
                 cosines.extend(found.hits.iter().map(|hit| (hit.number, hit.cosine)));
+                parts.extend(found.hits.iter().map(|hit| (hit.number, hit.part)));
                 let deviation = without_noise_of_signs(found.deviation, meaning.n_dimensions());
                 scale.cosines = Some((found.mean, deviation));
             }
@@ -296,6 +299,11 @@ impl Lanes<'_> {
         let scores = evidence.values().map(|evidence| evidence.bm25);
         scale.bm25_best = scores.fold(0.0, f32::max);
         self.add_cosines(&cosines, &mut evidence)?;
+        for (number, part) in parts {
+            if let Some(evidence) = evidence.get_mut(&number) {
+                evidence.nearest_part = part;
+            }
+        }
         let known = evidence.values().filter_map(|evidence| evidence.cosine);
         scale.nearest = known.reduce(f32::max);
         keep_promising(&mut evidence, &scale, self.asked_at);
@@ -350,6 +358,7 @@ impl Lanes<'_> {
                 scene: 0.0,
                 coverage: 0.0,
                 cosine: None,
+                nearest_part: 0,
                 is_summary: is_summary(&entry),
                 has_phrase: false,
                 session: entry.session,

@@ -2,6 +2,7 @@
 
 use super::cue::Cue;
 use super::pack::{cost, cut_to_fit, least, n_chars};
+use super::pointing::Pointing;
 use super::{HITS_MAX, Hit};
 
 const CHARS_PER_TOKEN: usize = 4;
@@ -25,10 +26,11 @@ pub(super) struct Listed {
     pub(super) budget_used: u64,
 }
 
-/// Takes hits in order while they fit; a part is the one around a word of the cue.
+/// Takes hits in order while they fit; a part is the one with most of the cue's words.
 pub(super) fn list(cue: &Cue, hits: Vec<Hit>, budget_tokens: u64, spending: Spending) -> Listed {
     let budget = usize::try_from(budget_tokens).unwrap_or(usize::MAX);
     let budget = budget.saturating_mul(CHARS_PER_TOKEN).saturating_add(FREE_CHARS);
+    let pointing = Pointing::by_words(cue);
     let mut left = budget;
     let mut listed = Vec::new();
     let n_hits = hits.len().min(HITS_MAX);
@@ -46,7 +48,7 @@ pub(super) fn list(cue: &Cue, hits: Vec<Hit>, budget_tokens: u64, spending: Spen
         let fitted = if n_chars <= share {
             Some((hit, n_chars))
         } else if may_be_cut {
-            cut_to_fit(hit, cue, share)
+            cut_to_fit(hit, &pointing, share)
         } else {
             None
         };

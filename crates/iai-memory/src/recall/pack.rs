@@ -1,9 +1,12 @@
 //! Fits the answer into its budget, counted over everything that is sent: JSON and text block.
 
+use std::ops::Range;
+
 use iai_store::MemoryId;
 
 use super::cue::Cue;
 use super::knobs::Showing;
+use super::pointing::Pointing;
 use super::rank::Ranked;
 use super::{
     ANTI_HITS_MAX, Excerpt, HITS_MAX, HITS_WANTED_MAX, Hint, Hit, RecallAnswer, whole_hit,
@@ -20,6 +23,8 @@ const WRAPPING_CHARS: usize = 200;
 const HIT_CHARS_MIN: usize = 300;
 /// Less than this of a text tells nothing.
 const EXCERPT_CHARS_MIN: usize = 40;
+/// A part begins and ends with a whole word, where that is shorter than this.
+const WORD_CHARS_MAX: usize = 24;
 /// Where it begins and ends, in JSON.
 const EXCERPT_FIELD_CHARS: usize = 80;
 const TRACE_MAX: usize = 10;
@@ -102,12 +107,13 @@ impl Room {
 /// not fit is passed over, but the first is cut to size, and so is everyone when a number of hits
 /// was asked for.
 pub(crate) fn pack(
-    cue: &Cue,
+    pointing: &Pointing<'_>,
     ranked: Vec<Ranked>,
     anti_hits: Vec<Hit>,
     room: Room,
     hints: Vec<Hint>,
 ) -> RecallAnswer {
+    let cue = pointing.cue;
     // Where there is hardly room for a hit, there is none for what could be said about it.
     let hints = if n_chars(&hints) * 6 <= room.n_chars { hints } else { Vec::new() };
     let mut answer = empty(cue, hints);
@@ -128,7 +134,7 @@ pub(crate) fn pack(
             continue;
         }
         let hit = whole_hit(&ranked.memory, ranked.score, ranked.reason, cue.asked_at);
-        let hit = shown_as(hit, cue, room.showing);
+        let hit = shown_as(hit, pointing, room.showing);
         let n_chars = cost(&hit);
         // A share too small for anything takes from those behind it.
         let share =
@@ -136,7 +142,7 @@ pub(crate) fn pack(
         let fitted = if n_chars <= share {
             Some((hit, n_chars))
         } else if may_be_cut {
-            cut_to_fit(hit, cue, share)
+            cut_to_fit(hit, pointing, share)
         } else {
             None
         };
@@ -144,7 +150,7 @@ pub(crate) fn pack(
             Some((hit, n_chars)) => {
                 left -= n_chars;
                 answer.hits.push(hit);
-                left -= kept.keep_for_last(&answer, &anti_hits, cue, left);
+                left -= kept.keep_for_last(&answer, &anti_hits, pointing, left);
             }
             // What is worse must not stand where what is better had no room.
             None if room.is_shared => {
@@ -183,7 +189,7 @@ impl Kept {
         &mut self,
         answer: &RecallAnswer,
         anti_hits: &[Hit],
-        cue: &Cue,
+        pointing: &Pointing<'_>,
         left: usize,
     ) -> usize {
         let Some(taken) = answer.hits.last().map(|hit| hit.record_id) else { return 0 };
@@ -197,7 +203,7 @@ impl Kept {
             let n_chars = cost(hit);
             let fitted = match n_chars <= share {
                 true => Some((hit.clone(), n_chars)),
-                false => cut_to_fit(hit.clone(), cue, share),
+                false => cut_to_fit(hit.clone(), pointing, share),
             };
             n_kept += fitted.as_ref().map_or(0, |(_, n_chars)| *n_chars);
             self.0.extend(fitted);
@@ -261,10 +267,10 @@ impl Showing {
 }
 
 /// Shows as much of a text as the user likes to read.
-fn shown_as(hit: Hit, cue: &Cue, showing: Showing) -> Hit {
+fn shown_as(hit: Hit, pointing: &Pointing<'_>, showing: Showing) -> Hit {
     match showing {
         Showing::Whole => hit,
-        Showing::Excerpt(n_chars) | Showing::Gist(n_chars) => excerpt(hit, cue, n_chars),
+        Showing::Excerpt(n_chars) | Showing::Gist(n_chars) => excerpt(hit, pointing, n_chars),
     }
 }
 
@@ -276,7 +282,11 @@ pub(super) fn least(hit: &Hit) -> usize {
 }
 
 /// Shows the part of a long text that fits, and says what it costs.
-pub(super) fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<(Hit, usize)> {
+pub(super) fn cut_to_fit(
+    mut hit: Hit,
+    pointing: &Pointing<'_>,
+    left: usize,
+) -> Option<(Hit, usize)> {
     let text = std::mem::take(&mut hit.literal_surface);
     let total = text.chars().count();
     let was = hit.excerpt.replace(Excerpt { start: total, end: total, total });
@@ -288,29 +298,51 @@ pub(super) fn cut_to_fit(mut hit: Hit, cue: &Cue, left: usize) -> Option<(Hit, u
     }
     hit.literal_surface = text;
     hit.excerpt = was;
-    let hit = excerpt(hit, cue, room);
+    let hit = excerpt(hit, pointing, room);
     let n_chars = cost(&hit);
     (n_chars <= left).then_some((hit, n_chars))
 }
 
-/// Shows at most so many characters, around the first word that matched. What is already a part
-/// stays one of the whole.
-fn excerpt(mut hit: Hit, cue: &Cue, n_chars: usize) -> Hit {
+/// Shows at most so many characters, where most of what was asked is. What is already a part stays
+/// one of the whole.
+fn excerpt(mut hit: Hit, pointing: &Pointing<'_>, n_chars: usize) -> Hit {
     let text = std::mem::take(&mut hit.literal_surface);
     let n_all = text.chars().count();
     if n_all <= n_chars {
         hit.literal_surface = text;
         return hit;
     }
-    let lower = text.to_lowercase();
-    let found = cue.words.iter().filter_map(|word| lower.find(word.as_str())).min();
-    let at = found.map_or(0, |byte| lower.get(..byte).unwrap_or_default().chars().count());
-    let start = at.saturating_sub(n_chars / 4).min(n_all.saturating_sub(n_chars));
-    hit.literal_surface = text.chars().skip(start).take(n_chars).collect();
-    let end = start + hit.literal_surface.chars().count();
+    let start = pointing.start_in(hit.record_id, &text, n_chars).min(n_all - n_chars);
+    let shown = whole_words(&text, start, n_chars);
+    let n_skipped = text.get(..shown.start).unwrap_or_default().chars().count();
+    hit.literal_surface = text.get(shown).unwrap_or_default().to_owned();
+    let n_shown = hit.literal_surface.chars().count();
     let (before, total) = hit.excerpt.map_or((0, n_all), |part| (part.start, part.total));
-    hit.excerpt = Some(Excerpt { start: before + start, end: before + end, total });
+    let start = before + n_skipped;
+    hit.excerpt = Some(Excerpt { start, end: start + n_shown, total });
     hit
+}
+
+/// Returns the bytes of so many characters of a text, less what is there of a word at either end.
+fn whole_words(text: &str, start: usize, n_chars: usize) -> Range<usize> {
+    let byte_of = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
+    let (mut first, mut last) = (byte_of(start), byte_of(start + n_chars));
+    let shown = text.get(first..last).unwrap_or_default();
+    let mut blanks = shown.char_indices().filter(|(_, letter)| letter.is_whitespace());
+    let is_near = |piece: &str| piece.chars().count() < WORD_CHARS_MAX;
+    let front = blanks.next().and_then(|(at, _)| shown.get(..at)).filter(|word| is_near(word));
+    let back = blanks.next_back().and_then(|(at, _)| shown.get(at..)).filter(|word| is_near(word));
+    if 0 < start
+        && let Some(word) = front
+    {
+        first += word.len();
+    }
+    if last < text.len()
+        && let Some(word) = back
+    {
+        last -= word.len();
+    }
+    first..last
 }
 
 /// What a hit adds to the answer: its JSON, its line in the text block, its id in the trace.

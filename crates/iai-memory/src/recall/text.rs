@@ -68,9 +68,7 @@ impl MemoryEngine {
         })?;
         let has_it = |memory: Memory| whole_hit(&memory, 1.0, "has the text".to_owned(), now);
         let hits = memories.into_iter().map(has_it).collect();
-        let mut cue = Cue::understand(&text, now);
-        // The part that is shown begins where the text does.
-        cue.words = vec![text.to_lowercase()];
+        let cue = Cue::understand(&text, now);
         let budget = BUDGET_TOKENS_PER_HIT * limit as u64;
         let listed = listing::list(&cue, hits, budget, Spending::Shared);
         Ok(TextAnswer {

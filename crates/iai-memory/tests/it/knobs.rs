@@ -103,7 +103,8 @@ fn literal_preservation_decides_how_much_of_a_text_is_shown() {
         let excerpt = dues(answer).excerpt.unwrap();
         excerpt.end - excerpt.start
     };
-    assert_eq!((shown(&medium), shown(&loose)), (600, 200));
+    // To the last whole word.
+    assert!((580..=600).contains(&shown(&medium)) && (180..=200).contains(&shown(&loose)));
     assert!(loose.hits.iter().any(|hit| hit.excerpt.is_none()), "short ones stay whole");
 }
 

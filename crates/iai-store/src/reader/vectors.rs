@@ -26,6 +26,16 @@ impl Reader {
         self.run("reading vectors", |c| rows::parts(c, model, number))
     }
 
+    /// Returns the byte of its text at which a part of a memory begins; `None` when there is none.
+    pub fn start_of_part(
+        &self,
+        model: ModelNumber,
+        number: MemoryNumber,
+        part: u16,
+    ) -> Result<Option<u32>> {
+        self.run("reading where a part begins", |c| rows::start_of(c, model, number, part))
+    }
+
     /// Returns one embedding model, and refuses a number that is none.
     pub(crate) fn model(&self, number: ModelNumber) -> Result<Model> {
         let found = self.run("reading an embedding model", |c| {

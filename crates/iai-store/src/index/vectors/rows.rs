@@ -54,6 +54,20 @@ pub(crate) fn parts(
         .collect()
 }
 
+/// Returns the byte of its text at which a part of a memory begins.
+pub(crate) fn start_of(
+    connection: &Connection,
+    model: ModelNumber,
+    memory: MemoryNumber,
+    part: u16,
+) -> rusqlite::Result<Option<u32>> {
+    let place = Place::new(model, memory, part);
+    connection
+        .prepare_cached("SELECT start_byte FROM vector WHERE place = ?")?
+        .query_row([place.key()], |row| row.get(0))
+        .optional()
+}
+
 /// Deletes at most `limit` vectors of a model and what is packed of them; returns how many.
 pub(crate) fn drop_some(
     connection: &Connection,
