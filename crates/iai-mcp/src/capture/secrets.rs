@@ -100,24 +100,30 @@ pub(crate) fn secret_marks(text: &str, policy: &SecretPolicy) -> Vec<(&'static s
 
 /// Finds secrets, in order, none inside another.
 pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
-    let mut all = in_lines(text);
-    let joined = broken::across_lines(text, in_lines);
-    if joined.is_empty() {
-        return all;
-    }
-    // Half of a secret may have been taken for one.
-    let is_part = |found: &Found| {
-        let is_longer = |other: &&Found| found.range.len() < other.range.len();
-        joined.iter().filter(is_longer).any(|other| overlap(found, other))
-    };
-    all.retain(|found| !is_part(found));
-    for found in joined {
-        if !all.iter().any(|other| overlap(&found, other)) {
-            all.push(found);
+    with_joined(text, in_lines(text), broken::across_lines(text, in_lines))
+}
+
+/// Adds what was found in joined lines; both come in order. Where it only overlaps a secret of one
+/// line it is cut: that one keeps its mark, and nothing of either stays in clear.
+fn with_joined(text: &str, all: Vec<Found>, joined: Vec<Found>) -> Vec<Found> {
+    let mut merged: Vec<Found> = Vec::with_capacity(all.len() + joined.len());
+    let mut all = all.into_iter().peekable();
+    for Found { kind, mut range } in joined {
+        while let Some(found) = all.next_if(|found| found.range.start < range.start) {
+            merged.push(found);
+        }
+        // Half of a secret may have been taken for one.
+        while all.next_if(|half| half.range.end <= range.end && half.range != range).is_some() {}
+        range.start = merged.last().map_or(range.start, |last| range.start.max(last.range.end));
+        range.end = all.peek().map_or(range.end, |next| range.end.min(next.range.start));
+        // What is left may be nothing but the end of a line.
+        let rest = text.get(range.clone()).unwrap_or_default();
+        if !rest.trim_matches(['\\', '\r', '\n']).is_empty() {
+            merged.push(Found { kind, range });
         }
     }
-    all.sort_by_key(|found| found.range.start);
-    all
+    merged.extend(all);
+    merged
 }
 
 fn overlap(one: &Found, other: &Found) -> bool {

@@ -355,6 +355,50 @@ fn a_token_that_goes_on_in_the_next_line_goes_whole() {
 }
 
 #[test]
+fn secrets_that_overlap_where_a_line_goes_on_all_go() {
+    let line = plain(64);
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{line}\n{line}\n-----END PRIVATE KEY-----");
+    let password = "PASSWORD=Zr7kk92QpLmN4x";
+    let (half, token) = ("ghp_Zr7kk92QpLmN4xTb83WqVd5s", format!("acmelivekeys_{}", plain(40)));
+    for gap in ["\\\n", "\\\r\n"] {
+        // A shell has the password end with the first word of the key.
+        let cleaned = clean(&format!("{password}{gap}{key}\n"));
+        assert_eq!(cleaned, format!("{}{}\n", clean(password), clean(&key)));
+        assert_eq!(clean(&cleaned), cleaned);
+        // The name of the second token would be the end of the first.
+        let cleaned = clean(&format!("{half}{gap}{token}\n"));
+        assert!(cleaned.starts_with("[secret:github-token:"), "{cleaned}");
+        assert!(cleaned.ends_with(&format!("]{}\n", clean(&token))), "{cleaned}");
+        assert!(!cleaned.contains("Zr7kk92"), "{cleaned}");
+        assert_eq!(clean(&cleaned), cleaned);
+    }
+}
+
+/// Where secrets begin and end.
+type Places<'a> = &'a [(usize, usize)];
+
+#[track_caller]
+fn check_joined(in_lines: Places, joined: Places, expect: Places) {
+    let found = |places: Places| -> Vec<Found> {
+        places.iter().map(|(start, end)| Found { kind: "token", range: *start..*end }).collect()
+    };
+    let text = format!("{}\\\n{}", "x".repeat(20), "x".repeat(30));
+    assert_eq!(with_joined(&text, found(in_lines), found(joined)), found(expect));
+}
+
+#[test]
+fn a_whole_takes_the_place_of_its_halves_and_is_cut_where_it_only_overlaps() {
+    check_joined(&[(0, 5), (9, 14)], &[(0, 5), (9, 14)], &[(0, 5), (9, 14)]);
+    check_joined(&[(5, 10)], &[(0, 3), (14, 25)], &[(0, 3), (5, 10), (14, 25)]);
+    check_joined(&[(10, 15), (22, 30), (31, 40)], &[(10, 30)], &[(10, 30), (31, 40)]);
+    check_joined(&[(10, 30)], &[(15, 25)], &[(10, 30)]);
+    check_joined(&[(10, 15), (24, 50)], &[(10, 30)], &[(10, 24), (24, 50)]);
+    check_joined(&[(0, 12)], &[(10, 30)], &[(0, 12), (12, 30)]);
+    check_joined(&[(0, 12), (24, 50)], &[(10, 30)], &[(0, 12), (12, 24), (24, 50)]);
+    check_joined(&[(10, 20), (22, 40)], &[(15, 30)], &[(10, 20), (22, 40)]);
+}
+
+#[test]
 fn what_is_allowed_stays_and_the_switch_turns_it_off() {
     let secret = format!("ghp_{}", plain(36));
     let mark = clean(&secret);
