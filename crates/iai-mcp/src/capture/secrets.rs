@@ -126,10 +126,6 @@ fn with_joined(text: &str, all: Vec<Found>, joined: Vec<Found>) -> Vec<Found> {
     merged
 }
 
-fn overlap(one: &Found, other: &Found) -> bool {
-    one.range.start < other.range.end && other.range.start < one.range.end
-}
-
 fn in_lines(text: &str) -> Vec<Found> {
     let bytes = text.as_bytes();
     let mut all = Vec::new();
@@ -179,15 +175,37 @@ fn is_long_word(bytes: &[u8], at: usize) -> bool {
 
 /// Adds what whole documents say; what was found there by itself keeps its name.
 fn with_whole_text(text: &str, mut all: Vec<Found>) -> Vec<Found> {
-    let whole = manifests::in_manifests(text).into_iter();
-    let whole = whole.chain(spoken::in_other_letters(text)).chain(spoken::in_calls(text));
-    for found in whole.chain(keys::of_putty(text)) {
-        if !all.iter().any(|other| overlap(&found, other)) {
-            all.push(found);
+    // A token may begin before the sign that it was noticed by.
+    all.sort_by_key(|found| found.range.start);
+    for whole in [
+        manifests::in_manifests(text),
+        spoken::in_other_letters(text),
+        spoken::in_calls(text),
+        keys::of_putty(text),
+    ] {
+        all = with_others(all, whole);
+    }
+    all
+}
+
+/// Adds, in order, what overlaps nothing that is there already.
+fn with_others(all: Vec<Found>, mut others: Vec<Found>) -> Vec<Found> {
+    if others.is_empty() {
+        return all;
+    }
+    others.sort_by_key(|other| other.range.start);
+    let mut merged: Vec<Found> = Vec::with_capacity(all.len() + others.len());
+    let mut all = all.into_iter().peekable();
+    for other in others {
+        while let Some(found) = all.next_if(|found| found.range.start < other.range.end) {
+            merged.push(found);
+        }
+        if merged.last().is_none_or(|last| last.range.end <= other.range.start) {
+            merged.push(other);
         }
     }
-    all.sort_by_key(|found| found.range.start);
-    all
+    merged.extend(all);
+    merged
 }
 
 /// The mark tells one secret from another and nothing else about it.
