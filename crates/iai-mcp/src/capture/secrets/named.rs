@@ -72,7 +72,9 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
         return logins::signature(text, at + 1);
     }
     if VERBS.contains(&name.as_str()) {
-        return spoken::after_verb(text, before.len() - name.len(), at + 1);
+        // In French, a blank stands before the colon.
+        let told = before.trim_end_matches([' ', '\t']);
+        return spoken::after_verb(text, told.len() - name.len(), at + 1);
     }
     // `PASS: TestOfSomething1` is what programs say that run tests.
     if name == "pass" && text.as_bytes().get(at) == Some(&b':') {

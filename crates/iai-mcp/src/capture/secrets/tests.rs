@@ -307,6 +307,8 @@ fn a_value_is_known_however_it_is_joined_to_its_name() {
         ("password - ", ""),
         ("the password is: ", ""),
         ("das Passwort ist: ", "."),
+        ("le mot de passe est : ", ""),
+        ("the password is \t: ", ", thanks"),
         ("la password è ", ""),
         ("a senha é ", ""),
         ("Password:\n  ", "\nthat is it"),
@@ -323,7 +325,7 @@ fn a_value_is_known_however_it_is_joined_to_its_name() {
         "Passwort – siehe Vault-Eintrag db2; secret - rotate every 90d in Vault2",
         "password:\n  minLength: 12\n  pattern: Xy7kkLm2Q9w8",
         "password:\nXy7kkLm2Q9w8 is how the release is called",
-        "this is: Zr7kk92QpLm, raw: Zr7kk92QpLm, view - Zr7kk92QpLm",
+        "this is: Zr7kk92QpLm, that is : Zr7kk92QpLm, raw: Zr7kk92QpLm, view - Zr7kk92QpLm",
         "<input type=\"text\" value=\"Zr7!kk92_Qp\">",
         "\u{1b}[32mok\u{1b}[0m 12 passed, \u{1b}[1;31mghp_\u{1b}[0m is a beginning",
     ] {
