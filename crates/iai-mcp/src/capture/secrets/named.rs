@@ -139,16 +139,17 @@ fn listed(text: &str, before: &str, start: usize) -> Option<Found> {
     is_secret_name(&name).then(|| value(text, start, &name)).flatten()
 }
 
-/// `<add key="Password" value="…"`, with `start` behind the second sign.
+/// `<add key="Password" value="…"`, with `start` behind the second sign. Any of the attributes may
+/// tell: a field of `type="password"` has a name of its own.
 fn attribute(text: &str, before: &str, start: usize) -> Option<Found> {
     let element = last_line(before).rsplit('<').next()?;
-    let (_, named) = element
-        .split_once("key=")
-        .or_else(|| element.split_once("name="))
-        .or_else(|| element.split_once("type="))?;
-    let name = named.trim_start_matches(['"', '\'']).split(['"', '\'']).next()?;
-    let name = name_before(name)?;
-    is_secret_name(&name).then(|| value(text, start, &name)).flatten()
+    let name = ["key=", "name=", "type="].iter().find_map(|sign| {
+        element.split(sign).skip(1).find_map(|named| {
+            let name = named.trim_start_matches(['"', '\'']).split(['"', '\'']).next()?;
+            name_before(name).filter(|name| is_secret_name(name))
+        })
+    })?;
+    value(text, start, &name)
 }
 
 /// `<password>…</password>`, with `at` on the bracket before the value.

@@ -313,6 +313,8 @@ fn a_value_is_known_however_it_is_joined_to_its_name() {
         ("a senha é ", ""),
         ("Password:\n  ", "\nthat is it"),
         ("<input type=\"password\" value=\"", "\">"),
+        ("<input type=\"password\" name=\"user_pw\" value=\"", "\">"),
+        ("<input data-name='x' name='password' nickname='y' value='", "'>"),
         ("pw: ", ""),
     ] {
         check_secret(before, word, after, "password");
@@ -327,6 +329,7 @@ fn a_value_is_known_however_it_is_joined_to_its_name() {
         "password:\nXy7kkLm2Q9w8 is how the release is called",
         "this is: Zr7kk92QpLm, that is : Zr7kk92QpLm, raw: Zr7kk92QpLm, view - Zr7kk92QpLm",
         "<input type=\"text\" value=\"Zr7!kk92_Qp\">",
+        "<input type=\"text\" name=\"user\" key=\"7\" value=\"Zr7!kk92_Qp\">",
         "\u{1b}[32mok\u{1b}[0m 12 passed, \u{1b}[1;31mghp_\u{1b}[0m is a beginning",
     ] {
         check_kept(text);
