@@ -97,11 +97,13 @@ const PICTURE: &str = "![\n";
 fn words_of(text: &str) -> String {
     let mut lines = String::with_capacity(text.len() + 1);
     let (mut n_words, mut is_in_word, mut is_after_end) = (0, false, true);
+    let mut is_capital = false;
     let mut letters = text.chars().chain(['\n']).peekable();
     while let Some(letter) = letters.next() {
         // Most letters are of this kind, and cheap.
         if letter.is_ascii_alphanumeric() {
             lines.push(letter.to_ascii_lowercase());
+            is_capital = if is_in_word { is_capital } else { letter.is_ascii_uppercase() };
             is_in_word = true;
             continue;
         }
@@ -112,9 +114,11 @@ fn words_of(text: &str) -> String {
             // One apostrophe for both: "don’t" is "don't".
             let letter = if letter == '’' { '\'' } else { letter };
             lines.extend(letter.to_lowercase());
+            is_capital = if is_in_word { is_capital } else { letter.is_uppercase() };
             is_in_word = true;
             continue;
         }
+        let is_behind_capital = is_in_word && is_capital;
         if std::mem::take(&mut is_in_word) {
             lines.push('\n');
             n_words += 1;
@@ -123,7 +127,7 @@ fn words_of(text: &str) -> String {
         let goes_on = |next: Option<&char>| next.is_some_and(|next| next.is_lowercase());
         let mark = match letter {
             '!' if letters.peek() == Some(&'[') => PICTURE,
-            '.' if letters.peek().is_some_and(|next| next.is_alphanumeric()) => continue,
+            '.' if is_within(is_behind_capital, letters.clone()) => continue,
             '.' | '!' | '?' | ';' | '。' | '！' | '？' | '；' => ".\n",
             '\n' if !goes_on(letters.peek()) => ".\n",
             ':' | '：' => ":\n",
@@ -140,6 +144,21 @@ fn words_of(text: &str) -> String {
         }
     }
     lines
+}
+
+/// Tells whether what comes behind a full stop is in the same sentence: `README.md`, `3.5`. A
+/// capital letter begins a new one though there be no space, except in what looks like a name:
+/// capital on both sides, and no space behind it either, as in `System.Text.Json:`.
+fn is_within(is_behind_capital: bool, mut behind: impl Iterator<Item = char>) -> bool {
+    let Some(next) = behind.next() else { return false };
+    if next.is_lowercase() || next.is_numeric() {
+        return true;
+    }
+    let mut goes_on_with_sign = || {
+        let end = behind.find(|letter| !letter.is_alphanumeric());
+        end.is_some_and(|letter| !letter.is_whitespace())
+    };
+    is_behind_capital && next.is_uppercase() && goes_on_with_sign()
 }
 
 /// Tells whether a verb of the order is followed, in its sentence and after few words, by one of
