@@ -13,9 +13,14 @@ use crate::files::{self, StorePaths};
 
 const FOLDER: &str = "aside";
 const START: &str = "damaged-log-";
+/// What a copy is called until it is whole.
+const UNFINISHED: &str = ".damaged-log-unfinished";
 
 /// Copies a damaged log and the database it belongs to, once, before anybody opens them to write.
 pub(crate) fn keep_damaged_log(paths: &StorePaths, now: Timestamp) -> Result<()> {
+    let aside = paths.folder.join(FOLDER);
+    // What cannot be swept is in nobody's way but the next copy's, which will say so.
+    sweep(&aside).ok();
     if log::damage(&paths.database)?.is_none() {
         return Ok(());
     }
@@ -29,18 +34,41 @@ pub(crate) fn keep_damaged_log(paths: &StorePaths, now: Timestamp) -> Result<()>
     }
     let tag = u32::from_le_bytes(files::random()?);
     let name = format!("{START}{}-{tag:08x}", now.strftime("%Y%m%d-%H%M%S"));
-    let folder = paths.folder.join(FOLDER).join(name);
-    let aside = paths.folder.join(FOLDER);
     if aside.is_symlink() {
         return Err(StoreError::NotOurs { path: aside, why: "it is a link" });
     }
     files::ensure_folder(&aside)?;
-    files::ensure_folder(&folder)?;
-    // The log last: a copy that was cut off has none, and is made again.
-    for path in [&paths.database, &log] {
+    keep(&aside, &name, &[&paths.database, &log])
+}
+
+/// Copies files into a folder that has its name when all of them are whole.
+fn keep(aside: &Path, name: &str, sources: &[&Path]) -> Result<()> {
+    let unfinished = aside.join(UNFINISHED);
+    if let Err(error) = copy_all(sources, &unfinished) {
+        // On a full disk every start would leave as much of it as there is room for.
+        sweep(aside).ok();
+        return Err(error);
+    }
+    files::place_written(&unfinished, &aside.join(name))
+}
+
+fn copy_all(sources: &[&Path], folder: &Path) -> Result<()> {
+    files::ensure_folder(folder)?;
+    for path in sources {
         copy(path, &folder.join(path.file_name().unwrap_or_default()))?;
     }
-    files::sync_folder(&folder)
+    files::sync_folder(folder)
+}
+
+/// Removes the copy of a start that was cut off.
+fn sweep(aside: &Path) -> Result<()> {
+    let unfinished = aside.join(UNFINISHED);
+    // Behind a link is somebody else's folder.
+    if aside.is_symlink() || !unfinished.is_dir() {
+        return Ok(());
+    }
+    fs::remove_dir_all(&unfinished)
+        .map_err(|e| StoreError::io("removing an unfinished copy", &unfinished, e))
 }
 
 /// Returns the folders with damaged logs that were kept, oldest first. Whoever has done what there
@@ -77,4 +105,26 @@ fn is_same(one: &Path, other: &Path) -> Result<bool> {
     }
     let read = |path: &Path| fs::read(path).map_err(|e| StoreError::io("reading a log", path, e));
     Ok(read(one)? == read(other)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_that_fails_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let (database, log, aside) = (at("memory.db"), at("memory.db-wal"), at("aside"));
+        let n_left = || fs::read_dir(&aside).unwrap().count();
+        fs::create_dir(&aside).unwrap();
+        fs::write(&database, "pages").unwrap();
+        assert!(keep(&aside, "kept", &[&database, &log]).is_err(), "the log cannot be copied");
+        assert_eq!(n_left(), 0);
+        fs::write(&log, "frames").unwrap();
+        keep(&aside, "kept", &[&database, &log]).unwrap();
+        assert_eq!(n_left(), 1);
+        assert_eq!(fs::read(aside.join("kept/memory.db")).unwrap(), b"pages");
+        assert_eq!(fs::read(aside.join("kept/memory.db-wal")).unwrap(), b"frames");
+    }
 }

@@ -259,6 +259,25 @@ fn a_damaged_log_is_kept_before_the_rest_of_it_is_forgotten() {
 }
 
 #[test]
+fn a_copy_of_a_damaged_log_that_was_cut_off_is_swept_and_made_again() {
+    let home = Home::new();
+    let (log, good) = killed(&home);
+    let mut bad = good.clone();
+    bad[good.len() / 2] ^= 1;
+    let database = fs::read(&home.paths.database).unwrap();
+    let unfinished = home.paths.folder.join("aside/.damaged-log-unfinished");
+    for bytes in [bad, good] {
+        fs::write(&home.paths.database, &database).unwrap();
+        fs::write(&log, bytes).unwrap();
+        fs::create_dir_all(&unfinished).unwrap();
+        fs::write(unfinished.join("memory.db"), "a part").unwrap();
+        drop(open(&home));
+        assert!(!unfinished.exists());
+        assert_eq!(iai_store::damaged_logs(&home.paths).unwrap().len(), 1);
+    }
+}
+
+#[test]
 fn a_log_that_was_merely_cut_off_is_no_damage() {
     let home = Home::new();
     let (log, good) = killed(&home);
