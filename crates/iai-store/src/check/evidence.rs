@@ -1,7 +1,7 @@
 //! Keeps a damaged log before SQLite takes what fits and forgets the rest.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -15,6 +15,8 @@ const FOLDER: &str = "aside";
 const START: &str = "damaged-log-";
 /// What a copy is called until it is whole.
 const UNFINISHED: &str = ".damaged-log-unfinished";
+/// Logs are compared in pieces of this size: one that was damaged may be larger than the memory.
+const PIECE_BYTES: usize = 64 * 1024;
 
 /// Copies a damaged log and the database it belongs to, once, before anybody opens them to write.
 pub(crate) fn keep_damaged_log(paths: &StorePaths, now: Timestamp) -> Result<()> {
@@ -103,13 +105,51 @@ fn is_same(one: &Path, other: &Path) -> Result<bool> {
     if files::length_of(one)? != files::length_of(other)? {
         return Ok(false);
     }
-    let read = |path: &Path| fs::read(path).map_err(|e| StoreError::io("reading a log", path, e));
-    Ok(read(one)? == read(other)?)
+    has_same_bytes(one, other).map_err(|e| StoreError::io("comparing a log", other, e))
+}
+
+/// Compares files that have the same length.
+fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
+    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
+    let (mut here, mut there) = (vec![0_u8; PIECE_BYTES], vec![0_u8; PIECE_BYTES]);
+    loop {
+        let n = one.read(&mut here)?;
+        if n == 0 {
+            return Ok(true);
+        }
+        other.read_exact(there.get_mut(..n).unwrap_or_default())?;
+        if here.get(..n) != there.get(..n) {
+            return Ok(false);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn logs_are_compared_to_their_last_byte_and_never_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (folder.path().join("one"), folder.path().join("other"));
+        for n_bytes in [0, 1, PIECE_BYTES, 2 * PIECE_BYTES + 1] {
+            let mut bytes = vec![7_u8; n_bytes];
+            fs::write(&one, &bytes).unwrap();
+            fs::write(&other, &bytes).unwrap();
+            assert!(is_same(&one, &other).unwrap(), "{n_bytes}");
+            bytes.push(7);
+            fs::write(&one, &bytes).unwrap();
+            assert!(!is_same(&one, &other).unwrap(), "{n_bytes}");
+            *bytes.last_mut().unwrap() = 8;
+            fs::write(&other, &bytes).unwrap();
+            assert!(!is_same(&one, &other).unwrap(), "{n_bytes}");
+        }
+        // Files with nothing in them but their length: no memory holds two of these.
+        for path in [&one, &other] {
+            File::options().write(true).open(path).unwrap().set_len(1 << 40).unwrap();
+        }
+        assert!(!is_same(&one, &other).unwrap(), "they differ early");
+    }
 
     #[test]
     fn a_copy_that_fails_leaves_nothing_behind() {
