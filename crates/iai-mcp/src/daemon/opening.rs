@@ -162,10 +162,7 @@ fn open_store(
     let paths = store_paths(&settings.home);
     let (engine, created) = MemoryEngine::open(&paths, &keys, clock::now())?;
     let engine = engine.in_zone(TimeZone::system());
-    for folder in damaged_logs(&paths)? {
-        let folder = folder.display();
-        tracing::error!("a damaged log is kept in {folder}; `iai-mcp verify` says what to do");
-    }
+    tell_damaged_logs(&paths);
     match created {
         Created::Nothing => {}
         Created::Store => tracing::info!("made a new store"),
@@ -193,6 +190,18 @@ fn open_store(
         Arc::clone(is_stopping),
     )?;
     Ok(Opened { engine, drainer, models, forgetter, sync, reflection, made_key })
+}
+
+/// The store is open by now: whatever stands in the place of the folder is no reason to close it.
+fn tell_damaged_logs(paths: &StorePaths) {
+    let folders = damaged_logs(paths).unwrap_or_else(|error| {
+        tracing::warn!(%error, "damaged logs that were kept cannot be listed");
+        Vec::new()
+    });
+    for folder in folders {
+        let folder = folder.display();
+        tracing::error!("a damaged log is kept in {folder}; `iai-mcp verify` says what to do");
+    }
 }
 
 /// Names the store's files for the engine.

@@ -158,6 +158,17 @@ fn a_start_leaves_the_evidence_of_a_damaged_log() {
     assert_eq!(row(&sandbox, "log").0, "pass");
 }
 
+#[test]
+fn a_file_in_the_place_of_aside_is_named_and_keeps_no_daemon_from_starting() {
+    let sandbox = stopped_store();
+    let aside = sandbox.root().join("aside");
+    fs::write(&aside, "").unwrap();
+    let found = findings(&sandbox);
+    assert!(found.iter().any(|f| f["where"] == aside.to_str().unwrap()), "{found:?}");
+    let _daemon = sandbox.daemon();
+    sandbox.settled(2);
+}
+
 /// Everything that waits is sealed.
 #[track_caller]
 fn check_sealed(sandbox: &Sandbox, word: &str) {
