@@ -24,6 +24,16 @@ pub(crate) const FOLDER_MODE: u32 = 0o700;
 /// So are files.
 pub(crate) const FILE_MODE: u32 = 0o600;
 
+/// The user's choices, as they are called in the root and in a backup.
+pub(crate) const CONFIG: &str = "config.json";
+/// The folder of turns waiting for the daemon, likewise.
+pub(crate) const SPOOL: &str = ".deferred-captures";
+/// The folder that says how far each transcript was read.
+pub(crate) const CAPTURE_STATE: &str = ".capture-state";
+/// The folder of a store that is on its way into place. The store names it; hooks, which have no
+/// store, must know it too.
+const EXCHANGED: &str = ".next";
+
 /// The root and the socket; every other path follows from them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Home {
@@ -54,7 +64,7 @@ impl Home {
     /// Tells whether a store is here, was here, or is just being put here: then nothing may be
     /// written in clear text any more.
     pub(crate) fn has_store(&self) -> bool {
-        let exchanged = self.root.join(".next");
+        let exchanged = self.root.join(EXCHANGED);
         [self.vault(), self.database(), exchanged]
             .iter()
             .any(|path| path.symlink_metadata().is_ok())
@@ -81,7 +91,7 @@ impl Home {
 
     /// Turns waiting for the daemon.
     pub(crate) fn spool(&self) -> PathBuf {
-        self.root.join(".deferred-captures")
+        self.root.join(SPOOL)
     }
 
     /// What hooks seal to; written by the daemon.
@@ -106,7 +116,7 @@ impl Home {
 
     /// How far each transcript was read.
     pub(crate) fn capture_state(&self) -> PathBuf {
-        self.root.join(".capture-state")
+        self.root.join(CAPTURE_STATE)
     }
 
     /// Installed sentence models; 0700.
@@ -121,7 +131,7 @@ impl Home {
 
     /// The user's choices.
     pub(crate) fn config_file(&self) -> PathBuf {
-        self.root.join("config.json")
+        self.root.join(CONFIG)
     }
 
     /// What the user edits while they edit it; 0600, removed right after.
@@ -139,7 +149,7 @@ impl Home {
         self.root.join("install-ledger.json")
     }
 
-    /// What the doctor moved away because it was dead.
+    /// What the doctor moved away because it was dead, damaged logs, and keys that were replaced.
     pub(crate) fn aside(&self) -> PathBuf {
         self.root.join("aside")
     }
@@ -242,6 +252,16 @@ pub(crate) fn open_own_file(options: &mut OpenOptions, path: &Path) -> io::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_store_on_its_way_is_known_by_the_name_it_gives_itself() {
+        assert_eq!(EXCHANGED, iai_memory::COMMITTED_FOLDER);
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path().to_owned(), None);
+        assert!(!home.has_store());
+        fs::create_dir(folder.path().join(iai_memory::COMMITTED_FOLDER)).unwrap();
+        assert!(home.has_store());
+    }
 
     #[test]
     fn a_folder_is_made_private_and_an_open_one_is_tightened() {

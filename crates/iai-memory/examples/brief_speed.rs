@@ -31,6 +31,7 @@ fn main() {
         vault: path("vault.json"),
         key_file: path(".crypto.key"),
         spool_public: path("spool.pub"),
+        aside: path("aside"),
     };
     let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
     let keys = KeySource { passphrase: None };

@@ -116,6 +116,7 @@ fn filled(folder: &std::path::Path, n_turns: usize, with_model: bool) -> MemoryE
         vault: folder.join("vault.json"),
         key_file: folder.join("key"),
         spool_public: folder.join("spool.pub"),
+        aside: folder.join("aside"),
     };
     let keys = KeySource { passphrase: None };
     let engine = MemoryEngine::open(&paths, &keys, clock()).unwrap().0;

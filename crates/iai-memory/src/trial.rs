@@ -27,6 +27,7 @@ impl Trial {
             vault: path("vault.json"),
             key_file: path("key"),
             spool_public: path("spool.pub"),
+            aside: path("aside"),
         };
         let keys = KeySource { passphrase: None };
         let (engine, _) = MemoryEngine::open(&paths, &keys, now()).unwrap();

@@ -37,6 +37,7 @@ fn main() {
         vault: folder.path().join("vault.json"),
         key_file: folder.path().join(".crypto.key"),
         spool_public: folder.path().join("spool.pub"),
+        aside: folder.path().join("aside"),
     };
     let open = || Store::open(&paths, &KeySource::default(), Timestamp::UNIX_EPOCH).unwrap().0;
     fill(&mut open(), n_turns);

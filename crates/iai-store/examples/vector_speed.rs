@@ -127,6 +127,7 @@ fn filled(folder: &Path, vectors: &[f32]) -> (Store, ModelNumber) {
         vault: folder.join("vault.json"),
         key_file: folder.join(".crypto.key"),
         spool_public: folder.join("spool.pub"),
+        aside: folder.join("aside"),
     };
     let now = Timestamp::UNIX_EPOCH;
     let (mut store, _) = Store::open(&paths, &KeySource::default(), now).unwrap();

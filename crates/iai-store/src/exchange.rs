@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use crate::error::{Result, StoreError};
 use crate::files::{self, StorePaths};
 
-/// Where staged parts stand once they count.
-const COMMITTED: &str = ".next";
+/// The folder in that of the store where staged parts stand once they count: where it is, a store
+/// is on its way.
+pub const COMMITTED_FOLDER: &str = ".next";
 /// How the folder is named in which they are made ready.
 const PREPARING: &str = ".next-preparing-";
 /// How the folder is named that keeps what was replaced.
@@ -82,7 +83,7 @@ impl<'a> Staging<'a> {
     /// The commit itself: one rename.
     fn publish(self) -> Result<()> {
         files::sync_tree(&self.folder)?;
-        let committed = self.paths.folder.join(COMMITTED);
+        let committed = self.paths.folder.join(COMMITTED_FOLDER);
         fs::rename(&self.folder, &committed)
             .map_err(|e| StoreError::io("committing staged files", &committed, e))?;
         files::sync_folder(&self.paths.folder)
@@ -116,7 +117,9 @@ pub(crate) fn settle(paths: &StorePaths) -> Result<()> {
 /// Returns the paths of the vault and the key that count now: staged ones once committed.
 pub(crate) fn current(paths: &StorePaths) -> StorePaths {
     let staged = |path: &PathBuf| match path.file_name() {
-        Some(name) => Some(paths.folder.join(COMMITTED).join(name)).filter(|path| path.exists()),
+        Some(name) => {
+            Some(paths.folder.join(COMMITTED_FOLDER).join(name)).filter(|path| path.exists())
+        }
         None => None,
     };
     StorePaths {
@@ -129,8 +132,8 @@ pub(crate) fn current(paths: &StorePaths) -> StorePaths {
 /// Refuses to read while a committed database waits to be put in place by the store's owner.
 pub(crate) fn check_no_database_waits(paths: &StorePaths) -> Result<()> {
     let name = paths.database.file_name().unwrap_or_default();
-    if paths.folder.join(COMMITTED).join(name).exists() {
-        return Err(StoreError::Unfinished { path: paths.folder.join(COMMITTED) });
+    if paths.folder.join(COMMITTED_FOLDER).join(name).exists() {
+        return Err(StoreError::Unfinished { path: paths.folder.join(COMMITTED_FOLDER) });
     }
     Ok(())
 }
@@ -157,7 +160,7 @@ fn finish(paths: &StorePaths) -> Result<()> {
 /// crash: while a part is staged, whatever stands in its place is the old one. Where something goes
 /// along with what is replaced, only that: new files may come into its place afterwards.
 pub(crate) fn plan(paths: &StorePaths) -> Result<Vec<Step>> {
-    let next = paths.folder.join(COMMITTED);
+    let next = paths.folder.join(COMMITTED_FOLDER);
     if !next.is_dir() {
         return Ok(Vec::new());
     }

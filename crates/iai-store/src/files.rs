@@ -21,6 +21,8 @@ pub struct StorePaths {
     pub key_file: PathBuf,
     /// The public key that hooks seal to.
     pub spool_public: PathBuf,
+    /// What is kept of damage; a folder in that of the store.
+    pub aside: PathBuf,
 }
 
 const FILE_MODE: u32 = 0o600;

@@ -27,6 +27,7 @@ pub use backup::{
 };
 pub use check::{CheckDepth, CheckReport, Problem, check_log, damaged_logs};
 pub use error::{Result, StoreError};
+pub use exchange::COMMITTED_FOLDER;
 pub use files::StorePaths;
 pub use index::catalogue::{Catalogue, CatalogueEntry, Scope};
 pub use index::changes::Prepared;

@@ -121,6 +121,7 @@ mod tests {
             vault: folder.path().join("home/vault.json"),
             key_file: folder.path().join("home/.crypto.key"),
             spool_public: folder.path().join("home/spool.pub"),
+            aside: folder.path().join("home/aside"),
         };
         let keys = KeySource::default();
         let now = Timestamp::UNIX_EPOCH;

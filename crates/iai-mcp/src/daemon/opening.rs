@@ -212,6 +212,7 @@ pub(crate) fn store_paths(home: &Home) -> StorePaths {
         vault: home.vault(),
         key_file: home.key_file(),
         spool_public: home.spool_public(),
+        aside: home.aside(),
     }
 }
 

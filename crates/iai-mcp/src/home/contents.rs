@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-use super::Home;
+use super::{CAPTURE_STATE, CONFIG, EXCHANGED, Home, SPOOL};
 
 /// Files of the root by their names.
 const FILES: [&str; 13] = [
@@ -13,7 +13,7 @@ const FILES: [&str; 13] = [
     ".daemon.sock",
     ".crypto.key",
     ".identity-draft.md",
-    "config.json",
+    CONFIG,
     "install-ledger.json",
     "install-ledger.json.tmp",
     "memory.db",
@@ -26,8 +26,8 @@ const FILES: [&str; 13] = [
 
 /// Folders of the root, and what in them is ours.
 const FOLDERS: [(&str, Within); 6] = [
-    (".capture-state", Within::All),
-    (".deferred-captures", Within::All),
+    (CAPTURE_STATE, Within::All),
+    (SPOOL, Within::All),
     ("aside", Within::All),
     ("logs", Within::All),
     ("models", Within::Models),
@@ -35,7 +35,7 @@ const FOLDERS: [(&str, Within); 6] = [
 ];
 
 /// How folders begin that are made for a while, or when a store is exchanged.
-const FOLDER_STARTS: [&str; 4] = [".doctor-", ".next-preparing-", ".next", "replaced-"];
+const FOLDER_STARTS: [&str; 4] = [".doctor-", ".next-preparing-", EXCHANGED, "replaced-"];
 
 /// Which files of a folder are ours.
 #[derive(Clone, Copy)]

@@ -58,6 +58,7 @@ fn engine(folder: &std::path::Path) -> MemoryEngine {
         vault: folder.join("vault.json"),
         key_file: folder.join("key"),
         spool_public: folder.join("spool.pub"),
+        aside: folder.join("aside"),
     };
     MemoryEngine::open(&paths, &KeySource { passphrase: None }, Timestamp::UNIX_EPOCH).unwrap().0
 }

@@ -29,6 +29,7 @@ impl Home {
             vault: path("vault.json"),
             key_file: path(".crypto.key"),
             spool_public: path("spool.pub"),
+            aside: path("aside"),
         };
         let (engine, _) =
             MemoryEngine::open(&paths, &KeySource { passphrase: None }, now()).unwrap();

@@ -11,7 +11,6 @@ use crate::error::{Result, StoreError};
 use crate::exchange;
 use crate::files::{self, StorePaths};
 
-const FOLDER: &str = "aside";
 const START: &str = "damaged-log-";
 /// What a copy is called until it is whole.
 const UNFINISHED: &str = ".damaged-log-unfinished";
@@ -20,9 +19,9 @@ const PIECE_BYTES: usize = 64 * 1024;
 
 /// Copies a damaged log and the database it belongs to, once, before anybody opens them to write.
 pub(crate) fn keep_damaged_log(paths: &StorePaths, now: Timestamp) -> Result<()> {
-    let aside = paths.folder.join(FOLDER);
+    let aside = &paths.aside;
     // What cannot be swept is in nobody's way but the next copy's, which will say so.
-    sweep(&aside).ok();
+    sweep(aside).ok();
     if log::damage(&paths.database)?.is_none() {
         return Ok(());
     }
@@ -37,10 +36,10 @@ pub(crate) fn keep_damaged_log(paths: &StorePaths, now: Timestamp) -> Result<()>
     let tag = u32::from_le_bytes(files::random()?);
     let name = format!("{START}{}-{tag:08x}", now.strftime("%Y%m%d-%H%M%S"));
     if aside.is_symlink() {
-        return Err(StoreError::NotOurs { path: aside, why: "it is a link" });
+        return Err(StoreError::NotOurs { path: aside.clone(), why: "it is a link" });
     }
-    files::ensure_folder(&aside)?;
-    keep(&aside, &name, &[&paths.database, &log])
+    files::ensure_folder(aside)?;
+    keep(aside, &name, &[&paths.database, &log])
 }
 
 /// Copies files into a folder that has its name when all of them are whole.
@@ -76,9 +75,8 @@ fn sweep(aside: &Path) -> Result<()> {
 /// Returns the folders with damaged logs that were kept, oldest first. Whoever has done what there
 /// was to do moves them away.
 pub fn damaged_logs(paths: &StorePaths) -> Result<Vec<PathBuf>> {
-    let aside = paths.folder.join(FOLDER);
-    let failed = |e| StoreError::io("listing a folder", &aside, e);
-    let entries = match fs::read_dir(&aside) {
+    let failed = |e| StoreError::io("listing a folder", &paths.aside, e);
+    let entries = match fs::read_dir(&paths.aside) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         found => found.map_err(failed)?,
     };

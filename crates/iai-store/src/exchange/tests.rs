@@ -21,6 +21,7 @@ fn paths_in(folder: &Path) -> StorePaths {
         vault: folder.join("vault.json"),
         key_file: folder.join(".crypto.key"),
         spool_public: folder.join("spool.pub"),
+        aside: folder.join("aside"),
     }
 }
 

@@ -18,6 +18,7 @@ fn paths(folder: &Path) -> StorePaths {
         vault: folder.join("vault.json"),
         key_file: folder.join(".crypto.key"),
         spool_public: folder.join("spool.pub"),
+        aside: folder.join("aside"),
     }
 }
 

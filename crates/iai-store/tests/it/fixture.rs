@@ -42,6 +42,7 @@ pub(crate) fn paths_in(folder: &Path) -> StorePaths {
         vault: folder.join("vault.json"),
         key_file: folder.join(".crypto.key"),
         spool_public: folder.join("spool.pub"),
+        aside: folder.join("aside"),
     }
 }
 

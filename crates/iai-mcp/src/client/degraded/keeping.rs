@@ -16,15 +16,12 @@ use crate::capture::n_waiting;
 use crate::clock;
 use crate::daemon::{hold_store, key_source, store_paths};
 use crate::fields::Fields as _;
-use crate::home::Home;
+use crate::home::{CAPTURE_STATE, CONFIG, Home, SPOOL};
 use crate::settings::Settings;
 
 const PROGRAM: &str = concat!("iai-mcp ", env!("CARGO_PKG_VERSION"));
 /// Files beside the database that go into a backup, in all; turns wait for seconds, not for weeks.
 const ATTACHED_BYTES_MAX: u64 = 256 * 1024 * 1024;
-const CONFIG: &str = "config.json";
-const SPOOL: &str = ".deferred-captures";
-const CURSORS: &str = ".capture-state";
 
 /// Takes a backup; `watch` is told pages copied and pages in all.
 pub(crate) fn back_up(
@@ -79,7 +76,7 @@ pub(crate) fn restore(
             ExistingStore::Refuses => Existing::Refuses,
             ExistingStore::MovedAside => Existing::MovedAside,
         },
-        cursors: CURSORS,
+        cursors: CAPTURE_STATE,
         spool: SPOOL,
     };
     let _held = hold_store(&settings.home)?;

@@ -22,6 +22,7 @@ fn open(folder: &Path) -> Store {
         vault: folder.join("vault.json"),
         key_file: folder.join(".crypto.key"),
         spool_public: folder.join("spool.pub"),
+        aside: folder.join("aside"),
     };
     Store::open(&paths, &KeySource::default(), Timestamp::UNIX_EPOCH).unwrap().0
 }

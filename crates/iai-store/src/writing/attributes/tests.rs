@@ -16,6 +16,7 @@ fn store(folder: &std::path::Path) -> Store {
         vault: folder.join("vault.json"),
         key_file: folder.join(".crypto.key"),
         spool_public: folder.join("spool.pub"),
+        aside: folder.join("aside"),
     };
     let (mut store, _) = Store::open(&paths, &KeySource::default(), Timestamp::UNIX_EPOCH).unwrap();
     for index in 0..4 {

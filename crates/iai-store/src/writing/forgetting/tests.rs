@@ -25,6 +25,7 @@ impl Home {
             vault: path("vault.json"),
             key_file: path(".crypto.key"),
             spool_public: path("spool.pub"),
+            aside: path("aside"),
         };
         Self { _folder: folder, paths }
     }
