@@ -49,9 +49,9 @@ pub enum Existing {
 pub struct Restored {
     /// What the backup says about itself.
     pub facts: BackupFacts,
-    /// Where the store that was there is now.
+    /// Where that is now which was there: a store, how far transcripts were read, or both.
     pub replaced: Option<PathBuf>,
-    /// What waited was sealed to that store, and went with it.
+    /// What waited was sealed to the store that was there, and went with it.
     pub is_spool_replaced: bool,
 }
 
