@@ -11,7 +11,7 @@ use super::lines::{cut, flat};
 use super::material::{Told, may_be_told, told};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
-use crate::organise::{is_alike, is_stop_word};
+use crate::organise::{is_stop_word, n_shared};
 use crate::recall::said_since;
 use crate::remarks::Wording;
 
@@ -104,16 +104,12 @@ fn is_turned_round(
 /// Tells whether a newer sentence is about the same as a wish, and wishes something else: it has
 /// most of its words but not all, or all of them and a "no longer".
 fn turns_round(wish: &str, newer: &str) -> bool {
-    let words_of = |text: &str, letters_min: usize| -> Vec<String> {
-        let tells = |word: &&str| letters_min <= word.chars().count() && !is_stop_word(word);
-        let wording = Wording::of(text);
-        wording.words().filter(tells).map(str::to_owned).collect()
+    let words_of = |text: &str| -> BTreeSet<String> {
+        let tells = |word: &&str| WISH_LETTERS_MIN <= word.chars().count() && !is_stop_word(word);
+        Wording::of(text).words().filter(tells).map(str::to_owned).collect()
     };
-    let n_shared = |words: &[String], others: &[String]| {
-        words.iter().filter(|word| others.iter().any(|other| is_alike(word, other))).count()
-    };
-    let (words, others) = (words_of(wish, WISH_LETTERS_MIN), words_of(newer, WISH_LETTERS_MIN));
-    let n_same = n_shared(&words, &others);
+    let words = words_of(wish);
+    let n_same = n_shared(&words, &words_of(newer));
     let is_most = words.len() < 2 * n_same;
     // Half of a few words is little, unless the sentences are built alike: "in the Go files".
     let is_alike_built = || {
@@ -213,7 +209,7 @@ fn folded(mut all: Vec<Remark>) -> Vec<Remark> {
 
 /// Leaves out, of decisions with the newest first, those that a newer one is about too.
 fn without_settled(all: Vec<Remark>) -> Vec<Remark> {
-    let mut kept: Vec<(Vec<String>, Remark)> = Vec::new();
+    let mut kept: Vec<(BTreeSet<String>, Remark)> = Vec::new();
     for remark in all {
         let matter = matter_of(remark.sentence());
         if !kept.iter().any(|(newer, _)| is_settled_by(&matter, newer)) {
@@ -224,7 +220,7 @@ fn without_settled(all: Vec<Remark>) -> Vec<Remark> {
 }
 
 /// What a decision is about, without the words that make it one.
-fn matter_of(sentence: &str) -> Vec<String> {
+fn matter_of(sentence: &str) -> BTreeSet<String> {
     let wording = Wording::of(sentence);
     let tells = |word: &&str| {
         MATTER_LETTERS_MIN <= word.chars().count()
@@ -234,10 +230,8 @@ fn matter_of(sentence: &str) -> Vec<String> {
     wording.words().filter(tells).map(str::to_owned).collect()
 }
 
-fn is_settled_by(matter: &[String], newer: &[String]) -> bool {
-    let is_shared = |word: &&String| newer.iter().any(|newer| is_alike(word, newer));
-    let n_shared = matter.iter().filter(is_shared).count();
-    MATTER_WORDS_MIN <= matter.len() && 3 * matter.len() <= 4 * n_shared
+fn is_settled_by(matter: &BTreeSet<String>, newer: &BTreeSet<String>) -> bool {
+    MATTER_WORDS_MIN <= matter.len() && 3 * matter.len() <= 4 * n_shared(matter, newer)
 }
 
 /// What a remark says, however it is said.

@@ -125,6 +125,19 @@ pub(crate) fn is_alike(one: &str, other: &str) -> bool {
         || ALIKE_LETTERS_MIN <= n_common && n_longest.saturating_sub(n_common) <= ENDING_LETTERS_MAX
 }
 
+/// Tells whether one of the words is a form of this one.
+fn has_alike(words: &BTreeSet<String>, word: &str) -> bool {
+    // Only what begins alike can be one: a look at those few, not at all.
+    let beginning: String = word.chars().take(ALIKE_LETTERS_MIN).collect();
+    let mut near = words.range(beginning.clone()..).take_while(|own| own.starts_with(&beginning));
+    near.any(|own| is_alike(own, word))
+}
+
+/// Counts the words that the others have in some form.
+pub(crate) fn n_shared(words: &BTreeSet<String>, others: &BTreeSet<String>) -> usize {
+    words.iter().filter(|word| has_alike(others, word)).count()
+}
+
 /// Returns the words of a text that tell most about it, the most telling first.
 pub(super) fn telling_words(index: &MemoryIndex, text: &str, limit: usize) -> Vec<String> {
     let weights = weigh(index, &words_of_in_order(text));
@@ -244,6 +257,19 @@ mod tests {
         assert!(is_alike("calibrate", "calibrated") && is_alike("answers", "answered"));
         assert!(is_alike("api", "api") && is_alike("тесты", "тестов"));
         assert!(!is_alike("form", "fork") && !is_alike("test", "testimonial"));
+    }
+
+    #[test]
+    fn looking_among_the_near_ones_loses_no_form() {
+        let words_of =
+            |text: &str| -> BTreeSet<String> { text.split(' ').map(str::to_owned).collect() };
+        let words = words_of("answer api calibrate form test zoo тесты");
+        let others = words_of("answered apis calibrated fork testimonial zoo тестов");
+        for word in &words {
+            let is_any_alike = others.iter().any(|other| is_alike(word, other));
+            assert_eq!(has_alike(&others, word), is_any_alike, "{word}");
+        }
+        assert_eq!(n_shared(&words, &others), 4);
     }
 
     #[test]

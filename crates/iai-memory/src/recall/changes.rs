@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use super::cue::{Cue, words_of_in_order};
 use super::echo::only_asks;
 use super::rank::Ranked;
-use crate::organise::{is_alike, is_stop_word};
+use crate::organise::{is_alike, is_stop_word, n_shared};
 use crate::remarks::{Wording, is_spoken, remarks_of};
 
 /// Among how many hits is looked: none of them leaves that place.
@@ -131,8 +131,4 @@ const CHANGES: &str = "\
 pub(super) fn telling_words(text: &str) -> BTreeSet<String> {
     let tells = |word: &String| WORD_LETTERS_MIN <= word.chars().count() && !is_stop_word(word);
     words_of_in_order(text).into_iter().filter(tells).collect()
-}
-
-fn n_shared(one: &BTreeSet<String>, other: &BTreeSet<String>) -> usize {
-    one.iter().filter(|word| other.iter().any(|own| is_alike(word, own))).count()
 }

@@ -12,8 +12,8 @@ pub(crate) use matter::{Spoken, matter_of, n_telling};
 
 use super::phrase::{Wording, is_one_of};
 use super::sentences::sentences;
+use crate::organise::n_shared;
 use deeds::is_done_in;
-use matter::n_shared;
 
 /// Turns at the end in which work may be put off in passing; what is labelled counts in all.
 const PUTTING_OFF_TURNS: usize = 4;

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use iai_store::{Memory, Role};
 
-use super::matter::{matter_of, n_shared};
+use super::matter::matter_of;
 use super::parts;
+use crate::organise::n_shared;
 use crate::remarks::phrase::{Wording, is_one_of};
 
 /// A report says so within its first words or at its end; further on it tells of something else.

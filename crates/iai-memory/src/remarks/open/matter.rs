@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::organise::{is_alike, is_stop_word};
+use crate::organise::{is_stop_word, n_shared};
 use crate::remarks::phrase::{Wording, is_one_of};
 
 /// Shorter words say little about what a sentence is about.
@@ -28,18 +28,10 @@ impl Spoken {
         Self(texts.flat_map(matter_of).collect())
     }
 
-    /// Tells whether one of the words is a form of this one.
-    fn has(&self, word: &str) -> bool {
-        let beginning: String = word.chars().take(TELLING_LETTERS_MIN).collect();
-        let near = self.0.range(beginning.clone()..).take_while(|own| own.starts_with(&beginning));
-        near.into_iter().any(|own| is_alike(own, word))
-    }
-
     /// Tells whether most of what a sentence is about was spoken of.
     pub(crate) fn takes_up(&self, sentence: &str) -> bool {
         let words = matter_of(sentence);
-        let n_spoken = words.iter().filter(|word| self.has(word)).count();
-        words.is_empty() || words.len() < 2 * n_spoken
+        words.is_empty() || words.len() < 2 * n_shared(&words, &self.0)
     }
 }
 
@@ -61,9 +53,4 @@ pub(crate) fn n_telling(text: &str) -> usize {
             && !is_one_of(word, PUTTING_OFF)
     };
     Wording::of(text).words().filter(tells).count()
-}
-
-/// Counts the words of one that the other has in some form.
-pub(super) fn n_shared(words: &BTreeSet<String>, others: &BTreeSet<String>) -> usize {
-    words.iter().filter(|word| others.iter().any(|other| is_alike(word, other))).count()
 }
