@@ -11,7 +11,7 @@ pub(crate) use asking::{asks, is_request};
 pub(crate) use matter::{Spoken, matter_of, n_telling};
 
 use super::phrase::{Wording, is_one_of};
-use super::sentences::sentences;
+use super::sentences::{beginning, sentences};
 use crate::organise::n_shared;
 use deeds::is_done_in;
 
@@ -21,8 +21,12 @@ const PUTTING_OFF_TURNS: usize = 4;
 const THREADS_MAX: usize = 6;
 /// A request shorter than this says too little to be told of.
 const REQUEST_WORDS_MIN: usize = 4;
-/// What stands before the colon of a label has no more words.
+/// What stands before the colon of a label has no more words …
 const LABEL_WORDS_MAX: usize = 6;
+/// … and no more bytes.
+const LABEL_BYTES_MAX: usize = 100;
+/// Whether work is named behind a label is seen in so much of it.
+const NAMED_BYTES_MAX: usize = 100;
 
 /// What was left open, as a part of one of the turns.
 #[derive(Debug, Clone)]
@@ -148,11 +152,15 @@ fn labelled(sentence: &str) -> Option<(&str, Why)> {
     let mut starts: Vec<usize> = [0].into_iter().chain(ends).chain(dashes).collect();
     starts.sort_unstable();
     starts.into_iter().find_map(|start| {
+        // A sentence may be one long line with a place to begin at every second letter: from each
+        // of them only a little is read.
         let said = sentence.get(start..)?.trim_start();
-        let (label, rest) = said.split_once(':')?;
+        let (label, _) = beginning(said, LABEL_BYTES_MAX).split_once(':')?;
         let why = why_labelled(label)?;
+        let rest = said.get(label.len() + 1..)?;
         let is_apart = rest.starts_with([' ', '*']);
-        (is_apart && is_something(rest.trim_matches(['*', ' ']))).then_some((said, why))
+        let named = beginning(rest.trim_start_matches(['*', ' ']), NAMED_BYTES_MAX);
+        (is_apart && is_something(named.trim_end_matches(['*', ' ']))).then_some((said, why))
     })
 }
 

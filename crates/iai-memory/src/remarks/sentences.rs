@@ -12,7 +12,7 @@ const WIDE_ENDS: &[char] = &['。', '！', '？'];
 
 /// Returns the sentences of a text, in order.
 pub(crate) fn sentences(text: &str) -> Vec<Range<usize>> {
-    let text = text.get(..text.floor_char_boundary(BYTES_MAX)).unwrap_or(text);
+    let text = beginning(text, BYTES_MAX);
     let mut found = Vec::new();
     let mut is_code = false;
     let mut start = 0;
@@ -30,6 +30,11 @@ pub(crate) fn sentences(text: &str) -> Vec<Range<usize>> {
         start += line.len();
     }
     found
+}
+
+/// Returns the beginning of a text, cut between letters.
+pub(crate) fn beginning(text: &str, n_bytes_max: usize) -> &str {
+    text.get(..text.floor_char_boundary(n_bytes_max)).unwrap_or(text)
 }
 
 /// Leaves out what marks a line as an item of a list or a heading.

@@ -177,6 +177,16 @@ fn what_somebody_calls_open_is_open() {
     }
 }
 
+#[test]
+fn a_long_line_is_searched_for_labels_in_a_moment() {
+    check_label(&("a;".repeat(200_000) + ": x"), None);
+    check_label(&"todo: nothing; ".repeat(20_000), None);
+    let said = "ж; ".repeat(1000) + "на потом: обновить ключ";
+    check_label(&said, Some(("на потом: обновить ключ", Why::PutOff)));
+    let far = format!("Open{}: the index", " ".repeat(LABEL_BYTES_MAX));
+    check_label(&far, None);
+}
+
 /// A conversation that the user begins.
 fn talk(texts: &[&str]) -> Vec<Memory> {
     let role = |n: usize| if n.is_multiple_of(2) { Role::User } else { Role::Assistant };
