@@ -5,6 +5,8 @@ mod asking;
 mod deeds;
 mod matter;
 
+use std::collections::BTreeSet;
+
 use iai_store::{Memory, Role};
 
 pub(crate) use asking::{asks, is_request};
@@ -13,12 +15,16 @@ pub(crate) use matter::{Spoken, matter_of, n_telling};
 use super::phrase::{Wording, is_one_of};
 use super::sentences::{beginning, sentences};
 use crate::organise::n_shared;
-use deeds::is_done_in;
+use deeds::Deeds;
 
 /// Turns at the end in which work may be put off in passing; what is labelled counts in all.
 const PUTTING_OFF_TURNS: usize = 4;
-/// What one session may leave open.
+/// What one session may leave open …
 const THREADS_MAX: usize = 6;
+/// … and sentences that look so, from its end on. Who pastes more of them pastes a list.
+const CANDIDATES_MAX: usize = 64;
+/// What a sentence is about is said in so much of it.
+const MATTER_BYTES_MAX: usize = 1000;
 /// A request shorter than this says too little to be told of.
 const REQUEST_WORDS_MIN: usize = 4;
 /// What stands before the colon of a label has no more words …
@@ -49,20 +55,23 @@ pub(crate) enum Why {
     PutOff,
 }
 
+impl OpenThread<'_> {
+    fn matter(&self) -> BTreeSet<String> {
+        matter_of(beginning(self.sentence, MATTER_BYTES_MAX))
+    }
+}
+
 /// Returns what the last turns of a session leave open, the latest first.
 pub(crate) fn open_threads(last_turns: &[Memory]) -> Vec<OpenThread<'_>> {
     let mut found: Vec<OpenThread<'_>> = Vec::new();
-    for (place, turn) in last_turns.iter().enumerate().rev() {
-        let is_near_the_end = last_turns.len() - place <= PUTTING_OFF_TURNS;
-        let after = last_turns.get(place + 1..).unwrap_or_default();
-        for sentence in parts(&turn.text).into_iter().rev() {
-            let in_passing = || is_near_the_end.then(|| puts_off(sentence, turn.role)).flatten();
-            let Some((sentence, why)) = labelled(sentence).or_else(in_passing) else { continue };
-            let thread = OpenThread { turn, sentence, why };
-            let is_told = found.iter().any(|later| is_repeated(&thread, later));
-            if !is_told && !is_done_in(sentence, after) && found.len() < THREADS_MAX {
-                found.push(thread);
-            }
+    let mut deeds = Deeds::of(last_turns);
+    for (place, thread) in candidates(last_turns).take(CANDIDATES_MAX) {
+        let is_told = found.iter().any(|later| is_repeated(&thread, later));
+        if !is_told && !deeds.is_done_after(place, &thread.matter()) {
+            found.push(thread);
+        }
+        if found.len() == THREADS_MAX {
+            break;
         }
     }
     let Some(last) = last_turns.last() else { return found };
@@ -74,9 +83,22 @@ pub(crate) fn open_threads(last_turns: &[Memory]) -> Vec<OpenThread<'_>> {
     found
 }
 
+/// Returns what is called open or put off, done or not, the latest first; each with the place of
+/// its turn.
+fn candidates(turns: &[Memory]) -> impl Iterator<Item = (usize, OpenThread<'_>)> {
+    turns.iter().enumerate().rev().flat_map(move |(place, turn)| {
+        let is_near_the_end = turns.len() - place <= PUTTING_OFF_TURNS;
+        parts(&turn.text).into_iter().rev().filter_map(move |sentence| {
+            let in_passing = || is_near_the_end.then(|| puts_off(sentence, turn.role)).flatten();
+            let (sentence, why) = labelled(sentence).or_else(in_passing)?;
+            Some((place, OpenThread { turn, sentence, why }))
+        })
+    })
+}
+
 /// Tells whether a later thread says the same: one speaker in the words of the other, or one again.
 fn is_repeated(thread: &OpenThread<'_>, later: &OpenThread<'_>) -> bool {
-    let (words, others) = (matter_of(thread.sentence), matter_of(later.sentence));
+    let (words, others) = (thread.matter(), later.matter());
     let n_fewest = words.len().min(others.len());
     let n_shared = n_shared(&words, &others);
     match thread.turn.role == later.turn.role {

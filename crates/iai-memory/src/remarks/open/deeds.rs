@@ -11,18 +11,51 @@ use crate::remarks::phrase::{Wording, is_one_of};
 
 /// A report says so within its first words or at its end; further on it tells of something else.
 const REPORT_PLACE_MAX: usize = 3;
+/// Reports of one turn that are read; one with more of them is a log.
+pub(super) const REPORTS_MAX: usize = 64;
 
-/// Tells whether what a sentence leaves open is done in one of the turns after it.
-pub(super) fn is_done_in(sentence: &str, after: &[Memory]) -> bool {
-    let matter = matter_of(sentence);
-    let reply = after.iter().find(|turn| turn.role == Role::Assistant);
-    let first = reply.and_then(|turn| parts(&turn.text).into_iter().next());
-    // "Added." is about what was said just before.
-    first.is_some_and(|first| is_report(first) && matter_done(first).is_empty())
-        || after.iter().flat_map(|turn| parts(&turn.text)).any(|part| {
-            let n_shared = n_shared(&matter, &matter_done(part));
-            0 < n_shared && matter.len() <= 2 * n_shared && is_report(part)
-        })
+/// What turns report as done. Each turn is read once, however many threads it may have closed.
+pub(super) struct Deeds<'a> {
+    /// The turns before those that are read.
+    unread: &'a [Memory],
+    /// What each report of the others is about.
+    reports: Vec<BTreeSet<String>>,
+    /// The first answer among the others says that it is done, and not what.
+    is_bare: bool,
+}
+
+impl<'a> Deeds<'a> {
+    pub(super) fn of(turns: &'a [Memory]) -> Self {
+        Self { unread: turns, reports: Vec::new(), is_bare: false }
+    }
+
+    /// Tells whether what a sentence of the turn at this place leaves open is done in one of the
+    /// turns after it. Of two places, the later one is asked about first.
+    pub(super) fn is_done_after(&mut self, place: usize, matter: &BTreeSet<String>) -> bool {
+        while let Some((turn, before)) = self.unread.split_last() {
+            if before.len() <= place {
+                break;
+            }
+            self.unread = before;
+            self.read(turn);
+        }
+        // "Added." is about what was said just before.
+        self.is_bare
+            || self.reports.iter().any(|report| {
+                let n_shared = n_shared(matter, report);
+                0 < n_shared && matter.len() <= 2 * n_shared
+            })
+    }
+
+    fn read(&mut self, turn: &Memory) {
+        let said = parts(&turn.text);
+        if turn.role == Role::Assistant {
+            let is_bare = |first: &&str| is_report(first) && matter_done(first).is_empty();
+            self.is_bare = said.first().is_some_and(is_bare);
+        }
+        let reports = said.into_iter().filter(|part| is_report(part)).map(matter_done);
+        self.reports.extend(reports.filter(|report| !report.is_empty()).take(REPORTS_MAX));
+    }
 }
 
 /// What a report is about, without the words that make it one.

@@ -3,6 +3,7 @@
 use iai_store::{MemoryId, Tier};
 use jiff::Timestamp;
 
+use super::deeds::REPORTS_MAX;
 use super::*;
 
 fn turn(role: Role, text: &str) -> Memory {
@@ -227,6 +228,38 @@ fn every_thread_of_a_session_is_found_once() {
         (0..20).map(|n| format!("TODO: task {}", "abc".repeat(n + 1))).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     assert_eq!(open_threads(&talk(&many)).len(), THREADS_MAX);
+}
+
+#[test]
+fn a_pasted_list_is_compared_with_long_answers_in_a_moment() {
+    let list: String = (0..2000).map(|n| format!("TODO: paint wall w{n:04}\n")).collect();
+    let answer = "Fixed the header of the page. ".repeat(2000);
+    let mut texts = vec![list.as_str()];
+    texts.extend([answer.as_str(), "go on"].repeat(8));
+    let turns = talk(&texts);
+    let found = open_threads(&turns);
+    assert_eq!(found.len(), THREADS_MAX);
+    assert_eq!(found[0].sentence, "TODO: paint wall w1999");
+}
+
+#[test]
+fn what_stands_before_a_long_list_is_not_looked_at() {
+    let key = "TODO: rotate the signing key";
+    let list = |n: usize| "TODO: paint the fence\n".repeat(n);
+    let check = |n: usize, expect: &[&str]| {
+        check_talk(&[key, "ok", list(n).as_str(), "Painted the fence.", "nice"], expect);
+    };
+    check(CANDIDATES_MAX - 1, &[key]);
+    check(CANDIDATES_MAX, &[]);
+}
+
+#[test]
+fn a_report_is_read_up_to_where_it_is_a_log() {
+    let key = "TODO: rotate the signing key";
+    let log = |n: usize| "Fixed the header. ".repeat(n) + "Rotated the signing key.";
+    let check = |n: usize, expect: &[&str]| check_talk(&[key, log(n).as_str(), "nice"], expect);
+    check(REPORTS_MAX - 1, &[]);
+    check(REPORTS_MAX, &[key]);
 }
 
 #[test]
