@@ -30,7 +30,7 @@ const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 6;
+const RULES: u64 = 7;
 
 /// Returns the remarks of a memory.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
@@ -44,27 +44,30 @@ pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
     }
     let mut found: Vec<NewRemark> = Vec::new();
     let ranges = sentences(&memory.text);
-    // On one line with nothing between them.
-    let is_joined = |before: &Range<usize>, range: &Range<usize>| {
-        let between = memory.text.get(before.end..range.start);
-        between.is_some_and(|between| between.trim_matches(' ').is_empty())
+    let between = |before: &Range<usize>, range: &Range<usize>| {
+        memory.text.get(before.end..range.start).unwrap_or_default()
     };
     for (place, range) in ranges.iter().enumerate() {
+        let before = place.checked_sub(1).and_then(|place| ranges.get(place));
         let sentence = memory.text.get(range.clone()).unwrap_or_default();
         let kind = if speaker == Speaker::User && rules::is_preference(sentence) {
             RemarkKind::Preference
         } else if rules::is_decision(sentence, speaker) {
             RemarkKind::Decision
         } else if speaker == Speaker::User && rules::is_only_a_seal(sentence) {
-            sealed(&mut found, &memory.text, place.checked_sub(1).and_then(|at| ranges.get(at)));
+            // On the same line or the next one: further down it answers somebody.
+            let is_near =
+                |before: &&Range<usize>| between(before, range).matches('\n').count() <= 1;
+            sealed(&mut found, &memory.text, before.filter(is_near));
             continue;
         } else {
             continue;
         };
         let words = words_hash(sentence);
-        let before = place.checked_sub(1).and_then(|place| ranges.get(place));
-        let before =
-            before.filter(|before| rules::points_back(sentence) && is_joined(before, range));
+        // On one line with nothing between them.
+        let is_joined =
+            |before: &&Range<usize>| between(before, range).trim_matches(' ').is_empty();
+        let before = before.filter(|_| rules::points_back(sentence)).filter(is_joined);
         let start_byte = before.unwrap_or(range).start;
         found.push(NewRemark { kind, start_byte, end_byte: range.end, words });
     }
@@ -190,5 +193,33 @@ impl Step for FindRemarks {
             ("memories_read", found.len() as u64),
             ("remarks_found", n_found as u64),
         ])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::Trial;
+
+    #[test]
+    fn a_seal_is_about_what_stands_right_before_it() {
+        let trial = Trial::new();
+        let check = |text: &str, expect: &[&str]| {
+            let id = trial.tell(&[text])[0];
+            let memory = trial.engine.read(|reader| Ok(reader.memory(id)?)).unwrap().unwrap();
+            let remarks = remarks_of(&memory);
+            let decided = remarks.iter().filter(|own| own.kind == RemarkKind::Decision);
+            let decided: Vec<&str> =
+                decided.map(|own| &memory.text[own.start_byte..own.end_byte]).collect();
+            assert_eq!(decided, expect, "{text}");
+        };
+        let said = "The tests on Windows run every night";
+        let whole = format!("{said}.");
+        check(&format!("{whole} Decided."), &[whole.as_str()]);
+        check(&format!("{said}\nAgreed."), &[said]);
+        check(&format!("- {said}\r\n- agreed"), &[said]);
+        check(&format!("{said}\n\nAgreed."), &[]);
+        check(&format!("{said}\n\n```\nerror: 5\n```\n\nAgreed."), &[]);
+        check(&format!("{said}\n> Shall I go on?\nAgreed."), &[]);
     }
 }
