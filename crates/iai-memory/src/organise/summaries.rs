@@ -303,8 +303,9 @@ fn keep_all(
             (SummaryKind::Topic, 0) => writing.drop_topic(made.summary.source)?,
             (SummaryKind::Topic, _) => {
                 writing.put_summary(&summary)?;
-                if !made.group.is_empty() {
-                    writing.put_topic(&topic_of(made), now)?;
+                match made.group.is_empty() {
+                    true => recount(writing, made, now)?,
+                    false => writing.put_topic(&topic_of(made), now)?,
                 }
             }
             (SummaryKind::Session, _) => writing.put_summary(&summary)?,
@@ -312,6 +313,17 @@ fn keep_all(
     }
     let gone = if outdated.is_empty() { Vec::new() } else { writing.forget(&outdated)? };
     Ok((effects, gone))
+}
+
+/// Writes down how many members a topic has that is still called what it was: some of another
+/// project may have come or gone. One that has no name yet has no count either, and is not shown.
+fn recount(writing: &Writing<'_>, made: &Made, now: Timestamp) -> Result<()> {
+    let n_members = made.n_members as u64;
+    let is_off = |topic: &Topic| topic.n_members != 0 && topic.n_members != n_members;
+    if let Some(topic) = writing.read().topic(made.summary.source)?.filter(is_off) {
+        writing.put_topic(&Topic { n_members, ..topic }, now)?;
+    }
+    Ok(())
 }
 
 /// Returns the memory that holds the summary now, and what was done to have it.

@@ -98,6 +98,45 @@ fn a_topic_of_several_projects_is_told_by_the_memories_of_one() {
     assert_eq!(trial.run(&Summaries, now()), Effects::new(), "the same members, the same summary");
 }
 
+/// The count is of all projects, the summary of one: what leaves elsewhere changes only the first.
+#[test]
+fn a_topic_is_counted_anew_when_only_other_projects_lose_members() {
+    let trial = Trial::new();
+    tell(&trial, &[("/shop", 8), ("/ledger", 6)]);
+    let topic = one_topic(&trial);
+    trial.run(&Summaries, now());
+    let told = || trial.engine.read(|reader| Ok(reader.topic(topic)?)).unwrap().unwrap();
+    let (before, made) = (told(), summaries(&trial));
+    assert_eq!(before.n_members, 14);
+    let elsewhere: Vec<MemoryNumber> = trial
+        .engine
+        .with_index(|index| {
+            let catalogue = index.catalogue();
+            let is_elsewhere =
+                |number: &MemoryNumber| catalogue.project_name(*number) == Some("/ledger");
+            catalogue.newest_first().filter(is_elsewhere).collect()
+        })
+        .unwrap();
+    let (moved, forgotten) = elsewhere.split_at(2);
+    trial
+        .engine
+        .write(|writing| {
+            for number in moved {
+                writing.set_topic(*number, None)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(trial.run(&Summaries, now()), Effects::new());
+    assert_eq!(told().n_members, 12);
+    trial.engine.write(|writing| Ok(writing.forget(forgotten)?)).unwrap();
+    for _ in 0..3 {
+        assert_eq!(trial.run(&Summaries, now()), Effects::new());
+        assert_eq!(told(), Topic { n_members: 8, ..before.clone() });
+        assert_eq!(summaries(&trial), made, "the same summary");
+    }
+}
+
 #[test]
 fn a_project_with_few_memories_of_a_topic_is_told_nothing() {
     let trial = Trial::new();
