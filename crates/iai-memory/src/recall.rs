@@ -40,7 +40,7 @@ pub use cue::CueMode;
 pub(crate) use cue::words_of_in_order;
 pub(crate) use hints::ToldRoom;
 pub use pointing::matched_words;
-pub(crate) use since::said_since;
+pub(crate) use since::{NameSearch, named_since, said_since};
 pub use structural::{StructuralAnswer, StructuralAsk};
 pub use temporal::{TemporalAnswer, TemporalAsk};
 pub use text::{TextAnswer, TextAsk};

@@ -2,14 +2,14 @@
 
 use std::cmp::Reverse;
 
-use iai_store::{LexicalQuery, Memory, MemoryNumber, Reader, Role, Scope, UsedMemory, Uses};
-use jiff::{SignedDuration, Timestamp};
+use iai_store::{Memory, MemoryNumber, Reader, UsedMemory, Uses};
+use jiff::Timestamp;
 
 use super::material::{Told, may_be_told, told};
 use super::telling::{statements, states_something};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
-use crate::recall::said_since;
+use crate::recall::{NameSearch, named_since, said_since};
 use crate::remarks::open::matter_of;
 
 /// Used memories that are read to choose from.
@@ -19,11 +19,6 @@ const WORTH_MIN: u32 = 3;
 /// What so few memories name, summaries included, is a name: who names it later may say something
 /// else of it.
 const NAMED_BY_MAX: u64 = 12;
-/// Names that are searched for, and among how many memories.
-const NAMES_MAX: usize = 5;
-const CANDIDATES_MAX: usize = 16;
-/// What is said sooner belongs to the same talk.
-const APART_MIN: SignedDuration = SignedDuration::from_hours(1);
 
 /// Returns what was of use most often, what somebody said helped first.
 pub(super) fn used(
@@ -44,8 +39,9 @@ pub(super) fn used(
         if told_of.len() == limit {
             break;
         }
-        if said_since(engine, reader, (number, &memory), now)?.is_empty()
-            && !is_spoken_of_since(engine, reader, &memory, now)?
+        let about = (number, &memory);
+        if said_since(engine, reader, about, now)?.is_empty()
+            && !is_spoken_of_since(engine, reader, about, now)?
         {
             let aside = format!("recalled {} times", uses.n_recalled);
             told_of.push(told(&memory, &memory.text, Some(&aside)));
@@ -66,38 +62,18 @@ fn is_worth_it(used: &UsedMemory) -> bool {
 fn is_spoken_of_since(
     engine: &MemoryEngine,
     reader: &Reader,
-    memory: &Memory,
+    about: (MemoryNumber, &Memory),
     now: Timestamp,
 ) -> Result<bool> {
-    let scope = Scope {
-        project: memory.project.clone(),
-        roles: vec![Role::User],
-        said_ms: Some((memory.turn_at.as_millisecond(), now.as_millisecond())),
-        ..Scope::default()
-    };
-    let words: Vec<String> = matter_of(&memory.text).into_iter().collect();
-    let found = engine.with_loaded_index(|index| {
-        let frequencies = index.document_frequencies(&words).into_iter().zip(words);
-        let mut names: Vec<(u64, String)> =
-            frequencies.filter(|(n, _)| (2..=NAMED_BY_MAX).contains(n)).collect();
-        names.sort();
-        names.truncate(NAMES_MAX);
-        let names: Vec<String> = names.into_iter().map(|(_, name)| name).collect();
-        let query = LexicalQuery { words: names.clone(), phrases: Vec::new() };
-        let hits = index.search(&query, &scope, CANDIDATES_MAX);
-        (names, hits.iter().map(|hit| hit.number).collect::<Vec<_>>())
-    });
-    let Some((names, numbers)) = found.filter(|(names, _)| !names.is_empty()) else {
-        return Ok(false);
-    };
-    let is_later = |other: &Memory| {
-        other.session != memory.session
-            && memory.turn_at.duration_until(other.turn_at) > APART_MIN
-            && may_be_told(other)
-    };
+    let words = matter_of(&about.1.text);
+    let search = NameSearch { words, named_by_max: NAMED_BY_MAX, beside: &[] };
+    let found = named_since(engine, reader, about, search, now)?;
     let names_one = |other: &Memory| {
-        statements(&other.text).any(|said| names.iter().any(|name| matter_of(said).contains(name)))
+        let is_named = |said: &str| {
+            let matter = matter_of(said);
+            found.names.iter().any(|(_, name)| matter.contains(name))
+        };
+        statements(&other.text).any(is_named)
     };
-    let since = reader.numbered(&numbers)?;
-    Ok(since.iter().any(|(_, other)| is_later(other) && names_one(other)))
+    Ok(found.since.iter().any(|(_, other)| may_be_told(other) && names_one(other)))
 }

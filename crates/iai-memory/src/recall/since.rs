@@ -90,42 +90,23 @@ pub(crate) fn said_since(
 fn tied_since(
     engine: &MemoryEngine,
     reader: &Reader,
-    (number, memory): (MemoryNumber, &Memory),
+    about: (MemoryNumber, &Memory),
     now: Timestamp,
 ) -> Result<Vec<Since>> {
+    let (_, memory) = about;
     let is_followed = memory.project.is_some()
         && memory.role != Role::System
         && memory.valid_to.is_none()
         && memory.text.len() <= TEXT_BYTES_MAX;
-    let words: Vec<String> = telling_words(&memory.text).into_iter().collect();
-    if !is_followed || words.is_empty() {
+    if !is_followed {
         return Ok(Vec::new());
     }
-    let scope = Scope {
-        project: memory.project.clone(),
-        roles: vec![Role::User],
-        said_ms: Some((memory.turn_at.as_millisecond(), now.as_millisecond())),
-        ..Scope::default()
-    };
-    let Some((names, found)) = engine.with_loaded_index(|index| {
-        let frequencies = index.document_frequencies(&words);
-        // What nobody else says leads nowhere.
-        let known = frequencies.into_iter().zip(words).filter(|(n, _)| 1 < *n);
-        let mut names: Vec<(u64, String)> = known.collect();
-        names.sort();
-        names.truncate(WORDS_ASKED_MAX);
-        let asked = names.iter().map(|(_, word)| word.as_str()).chain(CHANGING.iter().copied());
-        let query = LexicalQuery { words: asked.map(str::to_owned).collect(), phrases: Vec::new() };
-        let hits = index.search(&query, &scope, CANDIDATES_MAX);
-        (names, hits.iter().map(|hit| hit.number).collect::<Vec<_>>())
-    }) else {
-        return Ok(Vec::new());
-    };
-    let others: Vec<MemoryNumber> = found.into_iter().filter(|other| *other != number).collect();
-    let mut since = reader.numbered(&others)?;
-    since.retain(|(_, other)| is_before(memory, other) && says_otherwise(other));
+    let words = telling_words(&memory.text);
+    let search = NameSearch { words, named_by_max: u64::MAX, beside: CHANGING };
+    let NamedSince { names, since } = named_since(engine, reader, about, search, now)?;
     let mut tied: Vec<Since> = since
         .into_iter()
+        .filter(|(_, other)| says_otherwise(other))
         .filter_map(|(number, memory)| {
             let replaces = replaces_one_of(&memory.text, &names);
             let is_tied = replaces || is_tied(&memory.text, &names);
@@ -134,6 +115,65 @@ fn tied_since(
         .collect();
     tied.sort_by_key(|one| Reverse((one.replaces, one.memory.turn_at, one.number)));
     Ok(tied)
+}
+
+/// What of a memory is looked for in what was said since.
+pub(crate) struct NameSearch<'a> {
+    /// Its words, of which the rarest are names …
+    pub(crate) words: BTreeSet<String>,
+    /// … unless more memories than this have them.
+    pub(crate) named_by_max: u64,
+    /// Words that are searched for beside the names.
+    pub(crate) beside: &'a [&'a str],
+}
+
+/// What was found.
+pub(crate) struct NamedSince {
+    /// The names, the rarest first, each with how many memories have it.
+    pub(crate) names: Vec<(u64, String)>,
+    /// What the user said later, elsewhere in the project, that may have one of them.
+    pub(crate) since: Vec<(MemoryNumber, Memory)>,
+}
+
+/// Searches what the user said later, elsewhere in the same project, for what a memory names. While
+/// the index is not loaded, nothing is found.
+pub(crate) fn named_since(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    (number, memory): (MemoryNumber, &Memory),
+    search: NameSearch<'_>,
+    now: Timestamp,
+) -> Result<NamedSince> {
+    let scope = Scope {
+        project: memory.project.clone(),
+        roles: vec![Role::User],
+        said_ms: Some((memory.turn_at.as_millisecond(), now.as_millisecond())),
+        ..Scope::default()
+    };
+    let NameSearch { words, named_by_max, beside } = search;
+    let words: Vec<String> = words.into_iter().collect();
+    let found = engine.with_loaded_index(|index| {
+        let frequencies = index.document_frequencies(&words).into_iter().zip(words);
+        // What nobody else says leads nowhere.
+        let mut names: Vec<(u64, String)> =
+            frequencies.filter(|(n, _)| (2..=named_by_max).contains(n)).collect();
+        names.sort();
+        names.truncate(WORDS_ASKED_MAX);
+        if names.is_empty() {
+            return (names, Vec::new());
+        }
+        let asked = names.iter().map(|(_, word)| word.as_str()).chain(beside.iter().copied());
+        let query = LexicalQuery { words: asked.map(str::to_owned).collect(), phrases: Vec::new() };
+        let catalogue = index.catalogue();
+        let session_of = |number| catalogue.entry(number).map(|entry| entry.session);
+        let hits = index.search(&query, &scope, CANDIDATES_MAX).into_iter().map(|hit| hit.number);
+        let elsewhere = hits.filter(|other| session_of(*other) != session_of(number));
+        (names, elsewhere.collect::<Vec<MemoryNumber>>())
+    });
+    let (names, others) = found.unwrap_or_default();
+    let mut since = reader.numbered(&others)?;
+    since.retain(|(_, other)| is_before(memory, other));
+    Ok(NamedSince { names, since })
 }
 
 fn is_tied(text: &str, names: &[(u64, String)]) -> bool {
