@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 pub(crate) use phrase::Wording;
 pub(crate) use rules::is_remember_request;
-pub(crate) use sentences::sentences;
+pub(crate) use sentences::{beginning, sentences};
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;

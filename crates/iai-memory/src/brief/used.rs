@@ -10,6 +10,7 @@ use super::telling::{statements, states_something};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::recall::{NameSearch, named_since, said_since};
+use crate::remarks::beginning;
 use crate::remarks::open::matter_of;
 
 /// Used memories that are read to choose from.
@@ -19,6 +20,9 @@ const WORTH_MIN: u32 = 3;
 /// What so few memories name, summaries included, is a name: who names it later may say something
 /// else of it.
 const NAMED_BY_MAX: u64 = 12;
+/// No more of a memory is quoted: 500 characters of four bytes. What stands behind them is told to
+/// nobody, and need not hold.
+const QUOTED_BYTES_MAX: usize = 2000;
 
 /// Returns what was of use most often, what somebody said helped first.
 pub(super) fn used(
@@ -53,8 +57,8 @@ pub(super) fn used(
 fn is_worth_it(used: &UsedMemory) -> bool {
     let worth = |uses: Uses| uses.n_recalled.saturating_add(3 * uses.n_reinforced);
     WORTH_MIN <= worth(used.uses)
+        && states_something(beginning(&used.memory.text, QUOTED_BYTES_MAX))
         && may_be_told(&used.memory)
-        && states_something(&used.memory.text)
 }
 
 /// Tells whether the user stated something later about what a memory names. It may still hold; but
@@ -65,7 +69,7 @@ fn is_spoken_of_since(
     about: (MemoryNumber, &Memory),
     now: Timestamp,
 ) -> Result<bool> {
-    let words = matter_of(&about.1.text);
+    let words = matter_of(beginning(&about.1.text, QUOTED_BYTES_MAX));
     let search = NameSearch { words, named_by_max: NAMED_BY_MAX, beside: &[] };
     let found = named_since(engine, reader, about, search, now)?;
     let names_one = |other: &Memory| {
@@ -75,5 +79,5 @@ fn is_spoken_of_since(
         };
         statements(&other.text).any(is_named)
     };
-    Ok(found.since.iter().any(|(_, other)| may_be_told(other) && names_one(other)))
+    Ok(found.since.iter().any(|(_, other)| names_one(other) && may_be_told(other)))
 }

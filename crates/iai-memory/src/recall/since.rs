@@ -131,7 +131,7 @@ pub(crate) struct NameSearch<'a> {
 pub(crate) struct NamedSince {
     /// The names, the rarest first, each with how many memories have it.
     pub(crate) names: Vec<(u64, String)>,
-    /// What the user said later, elsewhere in the project, that may have one of them.
+    /// What the user said later in few words, elsewhere in the project, that may have one of them.
     pub(crate) since: Vec<(MemoryNumber, Memory)>,
 }
 
@@ -167,12 +167,16 @@ pub(crate) fn named_since(
         let catalogue = index.catalogue();
         let session_of = |number| catalogue.entry(number).map(|entry| entry.session);
         let hits = index.search(&query, &scope, CANDIDATES_MAX).into_iter().map(|hit| hit.number);
-        let elsewhere = hits.filter(|other| session_of(*other) != session_of(number));
-        (names, elsewhere.collect::<Vec<MemoryNumber>>())
+        // Asked of the catalogue, so that no text is read for nothing.
+        let others = hits.filter(|other| {
+            let is_elsewhere = session_of(*other) != session_of(number);
+            is_elsewhere && catalogue.ended_at_ms(*other).is_none()
+        });
+        (names, others.collect::<Vec<MemoryNumber>>())
     });
     let (names, others) = found.unwrap_or_default();
     let mut since = reader.numbered(&others)?;
-    since.retain(|(_, other)| is_before(memory, other));
+    since.retain(|(_, other)| other.text.len() <= TEXT_BYTES_MAX && is_before(memory, other));
     Ok(NamedSince { names, since })
 }
 

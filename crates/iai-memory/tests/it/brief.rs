@@ -463,6 +463,37 @@ fn what_was_spoken_of_anew_or_only_asked_is_not_told_as_often_recalled() {
 }
 
 #[test]
+fn what_a_long_text_names_in_passing_makes_nothing_doubtful() {
+    let home = Home::new();
+    let said = |session: &str, days: i64, text: &str| {
+        store(&home, conversation(session, "/w/p", days_ago(days), &[text, "Ok.", "thanks, bye"]));
+    };
+    let aside = "Nobody looks at the ivy of the tower. ".repeat(60);
+    said("a", 40, "The lighthouse is served by walrus.");
+    said("b", 39, &format!("The granary is guarded by badger. {aside} The jetty has a heron."));
+    for n in 0..6_i64 {
+        said(&format!("s{n}"), 30 - n, "Sort the mail.");
+    }
+    for _ in 0..4 {
+        home.recall("what is the lighthouse served by");
+        home.recall("what is the granary guarded by");
+    }
+    let report = "The mail is sorted by hand. ".repeat(40);
+    said("y", 22, &format!("Walrus has its own rack in the cellar. {report}"));
+    said("z", 21, "Our heron broods in the willow.");
+    for n in 6..12_i64 {
+        said(&format!("s{n}"), 19 - n, "Sort the mail.");
+    }
+    organise(&home.engine);
+    let told = brief_of(&home, Some("/w/p")).rich_club;
+    assert!(told.contains("lighthouse") && told.contains("granary"), "{told}");
+    said("x", 5, "Badger dug a den under the barn.");
+    organise(&home.engine);
+    let told = brief_of(&home, Some("/w/p")).rich_club;
+    assert!(told.contains("lighthouse") && !told.contains("granary"), "{told}");
+}
+
+#[test]
 fn the_brief_keeps_its_budget_at_every_depth() {
     let home = Home::new();
     let long = "Always keep the flood gates shut while the lock is being emptied. ".repeat(40);
