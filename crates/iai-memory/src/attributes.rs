@@ -8,6 +8,7 @@ mod fuzz;
 mod harvest;
 mod language;
 mod names;
+mod numbers;
 mod shapes;
 mod text;
 
@@ -22,6 +23,7 @@ use crate::organise::{Advance, Due, Effects, Shift, Step};
 
 pub(crate) use calendar::{month_of, weekday_of};
 pub(crate) use language::language_of;
+pub(crate) use numbers::number_of;
 
 use harvest::Harvest;
 

@@ -3,6 +3,7 @@
 use iai_store::Difference;
 
 use super::tokens::Token;
+use crate::attributes::number_of;
 
 /// A value has at most so many words: "the 3rd of May", "New York City".
 const VALUE_TOKENS_MAX: usize = 4;
@@ -190,15 +191,6 @@ fn is_number(value: &[Token]) -> bool {
     }
 }
 
-/// Numbers from one to twelve, by language; a word that is an article too is none.
-const NUMBERS: [&str; 6] = [
-    "one two three four five six seven eight nine ten eleven twelve",
-    "eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
-    "- deux trois quatre cinq six sept huit neuf dix onze douze",
-    "- dos tres cuatro cinco seis siete ocho nueve diez once doce",
-    "один два три четыре пять шесть семь восемь девять десять",
-    "одна две",
-];
 /// The tens from twenty on, by language.
 const TENS: [&str; 4] = [
     "twenty thirty forty fifty sixty seventy eighty ninety hundred",
@@ -209,17 +201,15 @@ const TENS: [&str; 4] = [
 
 /// The number a token stands for: `5`, `five`, `twenty-five`.
 fn number_in_words_or_figures(token: &Token) -> Option<usize> {
-    let place = |lists: &[&str], word: &str| {
+    let tens = |word: &str| {
         let find = |names: &&str| names.split(' ').position(|name| name == word && name != "-");
-        lists.iter().find_map(find)
+        Some((TENS.iter().find_map(find)? + 2) * 10)
     };
-    let tens = |word: &str| Some((place(&TENS, word)? + 2) * 10);
-    let ones = |word: &str| Some(place(&NUMBERS, word)? + 1);
     let word = token.folded.as_str();
     if let Some((ten, one)) = word.split_once('-') {
-        return Some(tens(ten)? + ones(one).filter(|one| *one < 10)?);
+        return Some(tens(ten)? + number_of(one).filter(|one| *one < 10)?);
     }
-    word.parse().ok().or_else(|| ones(word)).or_else(|| tens(word))
+    word.parse().ok().or_else(|| number_of(word)).or_else(|| tens(word))
 }
 
 /// Written with a capital, or with a mark only names have.

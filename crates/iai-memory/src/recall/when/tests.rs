@@ -26,6 +26,7 @@ fn days_are_seen_from_the_time_of_asking() {
     check("the crash 3 days ago", Some(("2026-11-13", "2026-11-13")));
     check("two weeks ago we moved", Some(("2026-10-30", "2026-11-05")));
     check("a month ago", Some(("2026-10-06", "2026-10-26")));
+    check("the crash fifteen days ago", Some(("2026-11-01", "2026-11-01")));
     check("a couple of weeks ago", Some(("2026-10-28", "2026-11-07")));
     check("a few days ago", Some(("2026-11-12", "2026-11-14")));
     check("in the last 3 weeks", Some(("2026-10-26", "2026-11-16")));
@@ -82,6 +83,8 @@ fn other_languages_have_days_too() {
     check("am 14.03.2025", Some(("2025-03-14", "2025-03-14")));
     check("ce que nous avons décidé hier", Some(("2026-11-15", "2026-11-15")));
     check("il y a deux semaines", Some(("2026-10-30", "2026-11-05")));
+    check("il y a un mois", Some(("2026-10-06", "2026-10-26")));
+    check("vor einem Monat", Some(("2026-10-06", "2026-10-26")));
     check("la semaine dernière", Some(("2026-11-06", "2026-11-16")));
     check("mardi dernier", Some(("2026-11-10", "2026-11-10")));
     check("en mai", Some(("2026-05-01", "2026-05-31")));

@@ -2,7 +2,7 @@
 
 use jiff::{Span, ToSpan as _};
 
-use crate::attributes::{month_of, weekday_of};
+use crate::attributes::{month_of, number_of, weekday_of};
 
 /// A word of a cue, in lower case.
 #[derive(Debug)]
@@ -129,24 +129,12 @@ impl Word {
 /// "A hundred years ago" is no date anybody stored a turn on.
 const COUNT_MAX: i64 = 400;
 
-/// Numbers from one on, by language.
-const NUMBERS: [&str; 6] = [
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen",
-    "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn",
-    "un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze",
-    "un dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince",
-    "один два три четыре пять шесть семь восемь девять десять",
-    "одну две",
-];
-
 /// Returns the count a word stands for.
 pub(super) fn count(word: &str) -> Option<i64> {
     let spelled = match word {
-        "a" | "an" | "eine" | "einem" | "einer" | "einen" | "une" | "una" => Some(1),
-        _ => NUMBERS.iter().find_map(|names| {
-            let place = names.split(' ').position(|name| name == word)?;
-            i64::try_from(place + 1).ok()
-        }),
+        "a" | "an" | "ein" | "eine" | "einem" | "einer" | "einen" | "un" | "une" | "una"
+        | "одну" => Some(1),
+        _ => number_of(word).and_then(|number| i64::try_from(number).ok()),
     };
     let count = spelled.or_else(|| word.parse().ok())?;
     (0..=COUNT_MAX).contains(&count).then_some(count)

@@ -96,6 +96,12 @@ fn numbers_in_words_are_numbers() {
         Difference::Number,
         ("ten", "twenty-five"),
     );
+    check(
+        "The number of beta testers is thirteen",
+        "The number of beta testers is fifteen",
+        Difference::Number,
+        ("thirteen", "fifteen"),
+    );
 }
 
 #[test]
