@@ -5,6 +5,8 @@
 
 /// What `…` may stand for.
 const GAP_WORDS_MAX: usize = 12;
+/// Nobody leads in to a sentence more often than this.
+const LEAD_INS_MAX: usize = 16;
 
 /// A sentence as its words.
 pub(crate) struct Wording {
@@ -82,9 +84,9 @@ impl Wording {
     /// Drops words that only lead in to what is said.
     pub(crate) fn without_lead_in(mut self, lead_ins: &str) -> Self {
         let begins = |own: &Self, lead_in: &str| own.begins(lead_in).is_some();
-        while let Some(lead_in) =
-            self.beginnings.possible(lead_ins).find(|lead_in| begins(&self, lead_in))
-        {
+        for _ in 0..LEAD_INS_MAX {
+            let mut possible = self.beginnings.possible(lead_ins);
+            let Some(lead_in) = possible.find(|lead_in| begins(&self, lead_in)) else { break };
             let n_words = lead_in.split(' ').count();
             if self.words.len() <= n_words {
                 break;
