@@ -100,15 +100,15 @@ pub(crate) fn secret_marks(text: &str, policy: &SecretPolicy) -> Vec<(&'static s
 
 /// Finds secrets, in order, none inside another.
 pub(crate) fn secrets_in(text: &str) -> Vec<Found> {
-    with_joined(text, in_lines(text), broken::across_lines(text, in_lines))
+    with_larger(text, in_lines(text), broken::across_lines(text, in_lines))
 }
 
-/// Adds what was found in joined lines; both come in order. Where it only overlaps a secret of one
-/// line it is cut: that one keeps its mark, and nothing of either stays in clear.
-fn with_joined(text: &str, all: Vec<Found>, joined: Vec<Found>) -> Vec<Found> {
-    let mut merged: Vec<Found> = Vec::with_capacity(all.len() + joined.len());
+/// Adds what takes the place of smaller secrets inside; both come in order. Where it only overlaps
+/// one it is cut: that one keeps its mark, and nothing of either stays in clear.
+fn with_larger(text: &str, all: Vec<Found>, larger: Vec<Found>) -> Vec<Found> {
+    let mut merged: Vec<Found> = Vec::with_capacity(all.len() + larger.len());
     let mut all = all.into_iter().peekable();
-    for Found { kind, mut range } in joined {
+    for Found { kind, mut range } in larger {
         while let Some(found) = all.next_if(|found| found.range.start < range.start) {
             merged.push(found);
         }
@@ -177,12 +177,11 @@ fn is_long_word(bytes: &[u8], at: usize) -> bool {
 fn with_whole_text(text: &str, mut all: Vec<Found>) -> Vec<Found> {
     // A token may begin before the sign that it was noticed by.
     all.sort_by_key(|found| found.range.start);
-    for whole in [
-        manifests::in_manifests(text),
-        spoken::in_other_letters(text),
-        spoken::in_calls(text),
-        keys::of_putty(text),
-    ] {
+    // A value goes whole, whatever was found inside.
+    let mut values = manifests::in_manifests(text);
+    values.sort_by_key(|value| value.range.start);
+    all = with_larger(text, all, values);
+    for whole in [spoken::in_other_letters(text), spoken::in_calls(text), keys::of_putty(text)] {
         all = with_others(all, whole);
     }
     all
