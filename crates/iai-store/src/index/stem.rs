@@ -17,6 +17,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("singly", "singl"),
     ("sky", "sky"),
     ("news", "news"),
+    ("https", "https"),
     ("howe", "howe"),
     ("atlas", "atlas"),
     ("cosmos", "cosmos"),
@@ -159,7 +160,9 @@ fn drop_plural(word: &mut String) {
         replace_ending(word, "ies", with);
     } else if word.ends_with('s') && !word.ends_with("us") && !word.ends_with("ss") {
         let before = word.get(..word.len().saturating_sub(2)).unwrap_or_default();
-        if has_vowel(before) {
+        // Letters without a vowel are short for something, of which there may be several.
+        let is_short_form = 2 < word.len() && !has_vowel(word);
+        if has_vowel(before) || is_short_form {
             word.pop();
         }
     }
@@ -325,6 +328,7 @@ mod tests {
             ("boyish", "boyish"),
             ("dying", "die"),
             ("news", "news"),
+            ("https", "https"),
             ("exceeding", "exceed"),
             ("retries", "retri"),
             ("retry", "retri"),

@@ -11,14 +11,19 @@ use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 use super::stem::stem;
 use super::terms::{Slots, TermTable};
 
-/// Changes with anything below that changes a term, so that older segments are made anew.
-pub(crate) const VERSION: u32 = 1;
+/// Changes with anything below that changes a term or how it is counted, so that older segments are
+/// made anew.
+pub(crate) const VERSION: u32 = 2;
 
 /// A term has at most this many bytes; of a longer word the beginning counts, a longer compound is
 /// found by its parts only.
 pub(crate) const TERM_BYTES_MAX: usize = 64;
 /// A memory is found by at most this many different terms; what comes after is only counted.
 const TERMS_MAX: usize = 200_000;
+
+/// A longer memory counts as a passage of this many words. By its whole length, a word that stands
+/// once in a pasted log would tell less than any "the" of a short turn, and never be found.
+const PASSAGE_WORDS: u16 = 1000;
 
 /// Room made for the terms of a memory before it is read; a longer one makes more as it goes.
 const TERMS_EXPECTED_MAX: usize = 4096;
@@ -50,7 +55,7 @@ pub(crate) struct MemoryWords {
     pub(crate) terms: TermTable,
     /// By the number of the term; more often than this can hold makes no difference to a score.
     pub(crate) counts: Vec<u16>,
-    /// In words; a longer memory counts as this long.
+    /// In words, at most [`PASSAGE_WORDS`].
     pub(crate) length: u16,
 }
 
@@ -73,7 +78,22 @@ impl MemoryWords {
             each_term(part, Purpose::Storing, &mut |term, kind| words.take(term, kind));
         }
         *slots = words.terms.take_slots();
+        words.read_as_a_passage();
         words
+    }
+
+    /// Counts each term of a long memory as often as it is in one of its passages on average, and
+    /// at least once: there is a passage that has it.
+    fn read_as_a_passage(&mut self) {
+        let n_words = self.length;
+        if n_words <= PASSAGE_WORDS {
+            return;
+        }
+        for count in &mut self.counts {
+            let in_passage = u32::from(*count) * u32::from(PASSAGE_WORDS) / u32::from(n_words);
+            *count = u16::try_from(in_passage).unwrap_or(u16::MAX).max(1);
+        }
+        self.length = PASSAGE_WORDS;
     }
 
     fn take(&mut self, term: &str, kind: Kind) {
@@ -381,7 +401,10 @@ fn next_part(name: &str) -> Option<(&str, &str)> {
         let is_capital = letter.is_uppercase();
         let after_small = before.is_lowercase() || before.is_numeric();
         let next = letters.clone().next().map(|(_, next)| next);
-        let ends_capitals = before.is_uppercase() && next.is_some_and(char::is_lowercase);
+        // `URLs` is one word, of which there are several.
+        let is_plural = matches!(letters.clone().as_str(), "s");
+        let ends_capitals =
+            before.is_uppercase() && next.is_some_and(char::is_lowercase) && !is_plural;
         if is_new_script || (is_capital && (after_small || ends_capitals)) {
             end = place;
             break;

@@ -46,7 +46,8 @@ fn names_from_code_are_found_whole_and_by_parts() {
     check("SHA256Sum", &["sha256", "sum"], &["sha256sum"]);
     check("ERR_CONN_RESET", &["err", "conn", "reset"], &["errconnreset"]);
     check("E0502", &["e0502"], &[]);
-    check("URLs", &["ur", "ls"], &["url"]);
+    check("URLs, PCBs and IDs", &["url", "pcb", "and", "id"], &[]);
+    check("pcbs vms dns css", &["pcb", "vm", "dn", "css"], &[]);
     check("src/auth/mod.rs", &["src", "auth", "mod", "rs"], &["src/auth/mod.rs"]);
     check("/a/readMe.md:", &["a", "read", "me", "md"], &["a/readme.md", "readm"]);
     check("v1.2.3", &["v1", "2", "3"], &["v1.2.3"]);
@@ -82,8 +83,18 @@ fn terms_and_memories_have_a_most() {
     let many: String = (0..TERMS_MAX + 10).map(|n| format!("w{n} ")).collect();
     let words = MemoryWords::of(&format!("{many} w0 w0"), Some("w0"));
     assert_eq!(words.terms.len(), TERMS_MAX);
-    assert_eq!(words.counts.first(), Some(&4));
-    assert_eq!(words.length, u16::MAX);
+    assert_eq!(words.length, PASSAGE_WORDS);
+    let words = MemoryWords::of("w0 w1 w0 w0", Some("w0"));
+    assert_eq!((words.counts, words.length), (vec![4, 1], 5));
+}
+
+#[test]
+fn a_long_memory_counts_as_one_of_its_passages() {
+    let n_passages = 10;
+    let n_words = usize::from(PASSAGE_WORDS) * n_passages;
+    let text = format!("{}zeppelin", "often seldom often ".repeat((n_words - 1) / 3));
+    let words = MemoryWords::of(&text, None);
+    assert_eq!((words.counts, words.length), (vec![666, 333, 1], PASSAGE_WORDS));
 }
 
 #[test]
