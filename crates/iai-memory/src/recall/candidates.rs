@@ -14,7 +14,7 @@ use super::RecallAsk;
 use super::corrections::Corrections;
 use super::cue::{Cue, CueMode};
 use super::rank;
-use super::when;
+use super::when::{self, Days};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::meaning::{Compared, Meaning};
@@ -143,7 +143,9 @@ pub(crate) fn find(
             // By words alone, doubt is about those that tell something.
             let telling = meaning.is_none().then(|| index.ask(&only_telling(&query)));
             let by_then = ask.as_of.map(|then| said_by(&scope, then));
-            let scopes = Scopes { all: &scope, by_then: by_then.as_ref() };
+            let within = cue.days.filter(|_| cue.said_ms.is_none());
+            let within = within.map(|days| Scope { said_ms: Some(days.millis()), ..scope.clone() });
+            let scopes = Scopes { all: &scope, by_then: by_then.as_ref(), within: within.as_ref() };
             let lanes = Lanes {
                 engine,
                 question,
@@ -154,6 +156,7 @@ pub(crate) fn find(
                 here,
                 is_wording,
                 asked_at,
+                days: cue.days.as_ref(),
                 is_only_time: cue.is_only_time,
             };
             let (mut evidence, scale) = lanes.gather(phrased)?;
@@ -245,6 +248,8 @@ struct Lanes<'a> {
     /// Only what has the quoted words is meant.
     is_wording: bool,
     asked_at: Timestamp,
+    /// The days the cue speaks of.
+    days: Option<&'a Days>,
     /// Whatever was said at the time asked for is meant.
     is_only_time: bool,
 }
@@ -256,6 +261,16 @@ struct Scopes<'a> {
     /// Of that, what had been said at the day asked for: the lanes are asked for their best of it
     /// too, or what came later would take all places and only then rank lower.
     by_then: Option<&'a Scope>,
+    /// Of that, what was said on the days the cue names: the best of it, however much better others
+    /// fit by their words and their meaning.
+    within: Option<&'a Scope>,
+}
+
+impl Scopes<'_> {
+    /// All of them, the widest last.
+    fn each(&self) -> impl Iterator<Item = &Scope> {
+        [self.by_then, self.within, Some(self.all)].into_iter().flatten()
+    }
 }
 
 impl Lanes<'_> {
@@ -273,7 +288,7 @@ impl Lanes<'_> {
         let (mut numbers, mut cosines, mut parts) = (phrased.clone(), Vec::new(), Vec::new());
         if !self.is_wording {
             // The mean and the spread are those of the last, the widest.
-            for scope in [self.scopes.by_then, Some(self.scopes.all)].into_iter().flatten() {
+            for scope in self.scopes.each() {
                 let BestOfEach { worded, near } = self.best_of_each(scope)?;
                 numbers.extend(worded.numbers);
                 cosines.extend(worded.cosines);
@@ -306,7 +321,8 @@ impl Lanes<'_> {
         }
         let known = evidence.values().filter_map(|evidence| evidence.cosine);
         scale.nearest = known.reduce(f32::max);
-        keep_promising(&mut evidence, &scale, self.asked_at);
+        let promise = |own: &Evidence| rank::promise(own, &scale, self.days, self.asked_at);
+        keep_promising(&mut evidence, promise);
         Ok((evidence, scale))
     }
 
@@ -450,11 +466,9 @@ fn without_noise_of_signs(deviation: f32, n_dimensions: usize) -> f32 {
 /// Leaves those whose scenes are worth reading.
 fn keep_promising(
     evidence: &mut BTreeMap<MemoryNumber, Evidence>,
-    scale: &Scale,
-    asked_at: Timestamp,
+    promise: impl Fn(&Evidence) -> f64,
 ) {
-    let promise =
-        evidence.iter().map(|(number, own)| (rank::promise(own, scale, asked_at), *number));
+    let promise = evidence.iter().map(|(number, own)| (promise(own), *number));
     let mut promise: Vec<(f64, MemoryNumber)> = promise.collect();
     promise.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     for (_, number) in promise.iter().skip(SCENES_MAX) {

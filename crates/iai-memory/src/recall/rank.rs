@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use super::candidates::{Evidence, Found, Scale};
 use super::cue::{Cue, CueMode};
 use super::echo::{answers_nothing, asks_the_same};
+use super::when::Days;
 use crate::error::Result;
 
 /// What a memory gains for each deviation that its cosine is above the mean of all.
@@ -151,12 +152,26 @@ fn match_score(evidence: &Evidence, scale: &Scale) -> f64 {
 }
 
 /// How promising a memory is before its scene is read: what was said after the time of asking must
-/// not take the place of what had been.
-pub(crate) fn promise(evidence: &Evidence, scale: &Scale, asked_at: Timestamp) -> f64 {
+/// not take the place of what had been, nor what was said at any time of what was said when the cue
+/// says.
+pub(crate) fn promise(
+    evidence: &Evidence,
+    scale: &Scale,
+    days: Option<&Days>,
+    asked_at: Timestamp,
+) -> f64 {
+    let matches = match_score(evidence, scale);
+    let dated = days.map_or(0.0, |days| date_gain(days, evidence.turn_at_ms));
     match is_later(evidence.turn_at_ms, asked_at) {
-        true => match_score(evidence, scale) - LATER_COST,
-        false => match_score(evidence, scale),
+        true => matches + dated - LATER_COST,
+        false => matches + dated,
     }
+}
+
+/// What a memory gains that was said on these days, or near them.
+fn date_gain(days: &Days, at_ms: i64) -> f64 {
+    let distance = Timestamp::from_millisecond(at_ms).map_or(f64::MAX, |at| days.distance(at));
+    DATE_WEIGHT * (1.0 - distance / DATE_REACH_DAYS).max(0.0)
 }
 
 /// A memory with its score, not read yet.
@@ -258,8 +273,7 @@ fn score(
     }
     score += timeliness;
     if let Some(days) = &cue.days {
-        let at = Timestamp::from_millisecond(evidence.turn_at_ms).unwrap_or(times.asked);
-        let date = DATE_WEIGHT * (1.0 - days.distance(at) / DATE_REACH_DAYS).max(0.0);
+        let date = date_gain(days, evidence.turn_at_ms);
         score += date;
         reason.push_str(&format!(" + date {date:.3}"));
     }

@@ -133,3 +133,16 @@ fn a_thread_embeds_until_it_is_told_to_stop() {
         work.join().unwrap().unwrap();
     });
 }
+
+/// No word of the cue is in the text: only the letters are alike, in one of its passages.
+#[test]
+fn of_a_long_text_the_passage_nearest_in_meaning_is_shown() {
+    let filler = "lorem ipsum dolor sit amet ".repeat(300);
+    let text = format!("{filler}zeppelinclamps {}{filler}", "zeppelinclamps ".repeat(20));
+    let home = Home::with_turns(&[&text, "lunch was late"]);
+    attach(&home, "one");
+    embed_all(&home);
+    let answer = home.recall_within("zeppelinclamp", 500);
+    let shown = &answer.hits[0].literal_surface;
+    assert!(shown.contains("zeppelinclamps"), "{shown}");
+}

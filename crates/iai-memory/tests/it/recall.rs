@@ -336,3 +336,60 @@ fn wanting_more_hits_never_costs_the_best_ones() {
         assert_eq!(many.get(..3), Some(&few[..]), "of {n_hits} wanted, {} came", many.len());
     }
 }
+
+/// Fifty thousand characters, with a fact at the beginning, in the middle and at the end.
+fn long_turn() -> String {
+    let filler = |from: usize, to: usize| -> String {
+        (from..to)
+            .map(|n| format!("Case {n} of the module is handled in step {}. ", n * 37))
+            .collect()
+    };
+    let facts = [
+        "The lighthouse lamp needs 24 volts. ",
+        "The zeppelin clamp needs 14 newton metres. ",
+        "The walrus protocol ends with a hash.",
+    ];
+    let text =
+        format!("{}{}{}{}{}", facts[0], filler(0, 600), facts[1], filler(600, 1100), facts[2]);
+    assert!(50_000 < text.len(), "{}", text.len());
+    text
+}
+
+#[test]
+fn every_part_of_a_long_turn_is_found_among_short_ones_and_shown() {
+    let long = long_turn();
+    let short = [
+        "We chose the policy of the billing service, and the reason was the cost.",
+        "what was the reason of the delay of the parts?",
+        "the end of the road is where the bus ends",
+        "lunch was late",
+    ];
+    let turns: Vec<&str> = short.iter().copied().chain([long.as_str()]).collect();
+    let home = Home::with_turns(&turns);
+    for (cue, fact) in [
+        ("what is the voltage of the lighthouse lamps?", "24 volts"),
+        ("what is the torque of the clamp of the zeppelin?", "14 newton"),
+        ("how does the protocol of the walrus end?", "ends with a hash"),
+    ] {
+        let answer = home.recall_within(cue, 800);
+        let first = &answer.hits[0];
+        assert!(first.literal_surface.contains(fact), "{cue}: {}", first.literal_surface);
+        let excerpt = first.excerpt.unwrap();
+        let shown: String =
+            long.chars().skip(excerpt.start).take(excerpt.end - excerpt.start).collect();
+        assert_eq!(shown, first.literal_surface, "the offsets are true");
+        assert_eq!(excerpt.total, long.chars().count());
+    }
+}
+
+#[test]
+fn what_was_said_on_the_days_of_a_cue_is_found_however_well_other_days_match() {
+    let home = Home::new();
+    let mut turns: Vec<NewMemory> = (0..150)
+        .map(|n| turn(n, &format!("the classifier changed, variant {n}"), days_ago(100)))
+        .collect();
+    turns.push(turn(200, "we export the weights to another runtime", days_ago(90)));
+    home.engine.store_batch(&batch("f", turns), now()).unwrap();
+    let answer = home.recall("what changed in the classifier on the 17th of August");
+    assert!(texts(&answer).contains(&"we export the weights to another runtime"), "{answer:?}");
+}

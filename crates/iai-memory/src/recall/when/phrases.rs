@@ -342,6 +342,9 @@ fn month_and_day(words: &[Word], today: Date) -> Option<Said> {
         [day, of, name, ..] if day.is_ordinal() && of.lower == "of" && name.month().is_some() => {
             dated(name.month()?, day.day_of_month()?, 3)
         }
+        [day, of, name, ..] if of.lower == "of" && name.month().is_some() => {
+            dated(name.month()?, day.spelled_day()?, 3)
+        }
         [day, name, ..] if day.day_of_month().is_some() && name.month_beside_number().is_some() => {
             dated(name.month_beside_number()?, day.day_of_month()?, 2)
         }

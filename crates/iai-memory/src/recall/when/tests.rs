@@ -149,6 +149,9 @@ fn weeks_and_seasons_are_days_too() {
     check("over the summer", Some(("2026-06-01", "2026-08-31")));
     check("in summer 2025", Some(("2025-06-01", "2025-08-31")));
     check("last winter", Some(("2025-12-01", "2026-02-28")));
+    check("what did we do on the first of September", Some(("2026-09-01", "2026-09-01")));
+    check("on the second of november 2025", Some(("2025-11-02", "2025-11-02")));
+    check("the first of many", None);
     for (asked_at, first) in
         [("2026-01-15T10:00:00Z", "2024-12-01"), ("2026-03-01T10:00:00Z", "2025-12-01")]
     {

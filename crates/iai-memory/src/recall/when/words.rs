@@ -115,6 +115,12 @@ impl Word {
         digits.parse().ok().filter(|day| is_ordinal && (1..=31).contains(day))
     }
 
+    /// A day that is written out: "the first of September".
+    pub(super) fn spelled_day(&self) -> Option<i8> {
+        let place = SPELLED_DAYS.split_whitespace().position(|day| day == self.lower)?;
+        i8::try_from(place + 1).ok()
+    }
+
     /// A day with an ending that says it is one: `14th`, not `14`.
     pub(super) fn is_ordinal(&self) -> bool {
         self.day_of_month().is_some() && !self.lower.ends_with(|last: char| last.is_ascii_digit())
@@ -125,6 +131,11 @@ impl Word {
         (1970..=2100).contains(&year).then_some(year)
     }
 }
+
+/// Days of a month as words, from the first on; nobody writes later ones out.
+const SPELLED_DAYS: &str = "\
+     first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth \
+     fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth";
 
 /// "A hundred years ago" is no date anybody stored a turn on.
 const COUNT_MAX: i64 = 400;
