@@ -2,8 +2,8 @@
 //! of days, seen from the time of asking.
 //!
 //! English, German, French, Spanish, Russian and ISO dates; days are those where it is asked. A cue
-//! without any of them has no span, and nothing changes. Words that are mostly something else ("may",
-//! "march", "second", "sun") are dates only where nothing else fits.
+//! without any of them has no span, and nothing changes. Words that are mostly something else
+//! ("may", "march", "second", "sun") are dates only where nothing else fits.
 
 mod parts;
 mod phrases;
