@@ -193,7 +193,8 @@ fn knobs_survive_a_restart_and_show() {
     assert!(hits.iter().all(|hit| hit["neighbours"].is_null()), "{answer}");
     let reason = hits[0]["reason"].as_str().unwrap();
     assert!(reason.contains("× focus 2.25"), "{reason}");
-    assert!(hits.iter().any(|hit| hit["excerpt"]["end"] == 200), "{answer}");
+    let is_part = |hit: &Value| hit["excerpt"]["end"].as_u64().is_some_and(|end| end <= 200);
+    assert!(hits.iter().any(is_part), "{answer}");
     let first = &answer["hints"][0];
     assert_eq!(first["kind"], "start_here");
     assert!(first["text"].as_str().unwrap().ends_with(": please begin there"), "{first}");
