@@ -140,7 +140,8 @@ pub(crate) fn find(
             let catalogue = index.catalogue();
             let here = ask.asked_from.as_deref().and_then(|name| catalogue.project_number(name));
             let question = index.ask(&query);
-            // By words alone, doubt is about those that tell something.
+            // By words alone, only those count that tell something: in a young store "of the" is as
+            // rare as any.
             let telling = meaning.is_none().then(|| index.ask(&only_telling(&query)));
             let by_then = ask.as_of.map(|then| said_by(&scope, then));
             let within = cue.days.filter(|_| cue.said_ms.is_none());
@@ -281,7 +282,7 @@ impl Lanes<'_> {
         phrased: Vec<MemoryNumber>,
     ) -> Result<(BTreeMap<MemoryNumber, Evidence>, Scale)> {
         let mut scale = Scale {
-            information: self.question.information(),
+            information: self.words_asked().information(),
             n_memories: self.catalogue.len(),
             ..Scale::default()
         };
@@ -326,6 +327,11 @@ impl Lanes<'_> {
         Ok((evidence, scale))
     }
 
+    /// What a memory's own words are compared with.
+    fn words_asked(&self) -> &Question<'_> {
+        self.telling.as_ref().unwrap_or(&self.question)
+    }
+
     /// Asks each lane for its best, both at once where that is worth a thread.
     fn best_of_each(&self, scope: &Scope) -> Result<BestOfEach> {
         let question = &self.question;
@@ -366,7 +372,7 @@ impl Lanes<'_> {
     fn words_of(&self, mut numbers: Vec<MemoryNumber>) -> BTreeMap<MemoryNumber, Evidence> {
         numbers.sort_unstable();
         numbers.dedup();
-        let scores = self.question.scores(&numbers);
+        let scores = self.words_asked().scores(&numbers);
         let known = numbers.iter().zip(scores).filter_map(|(number, bm25)| {
             let entry = self.catalogue.entry(*number)?;
             let evidence = Evidence {
@@ -412,7 +418,7 @@ impl Lanes<'_> {
     fn add_scenes(&self, evidence: &mut BTreeMap<MemoryNumber, Evidence>) {
         let numbers: Vec<MemoryNumber> = evidence.keys().copied().collect();
         let scenes = self.question.scene_scores(self.scopes.all, &numbers, SCENE_REACH);
-        let coverage = self.telling.as_ref().unwrap_or(&self.question).coverage(&numbers);
+        let coverage = self.words_asked().coverage(&numbers);
         for (evidence, (scene, coverage)) in evidence.values_mut().zip(scenes.iter().zip(coverage))
         {
             evidence.scene = *scene;

@@ -257,6 +257,7 @@ pub(super) fn is_small(word: &str) -> bool {
 /// Words that only ask, or join what is asked: they need not be in the answer.
 const ASKING: &str = "\
      what which who whose when where why how many much often long are be about in on at for and \
+     up out off down \
      welche welcher welches wer wann wo warum wie viele oft lange quel quelle qui quand où \
      pourquoi comment combien qué cuál quién cuándo dónde cómo cuántos cuántas что какой какая \
      кто когда где почему сколько";
