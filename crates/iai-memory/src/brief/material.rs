@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
 use crate::recall::knobs::Depth;
-use crate::remarks::open::{Why, open_threads};
+use crate::remarks::open::{OpenThread, Why, open_threads};
 use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
 use crate::taught;
 use crate::trust::distrust;
@@ -148,8 +148,10 @@ pub(super) fn gather(
     material.preferences = preferences(engine, reader, project, &fresh, now)?;
     material.decided = decided(reader, project, &fresh)?;
     material.kept = kept(reader, project, &fresh)?;
-    material.open = left_open(&sessions);
-    let mut told_of = sessions.iter().filter_map(|session| session.told(caps.n_last_turns));
+    let open: Vec<Vec<OpenThread<'_>>> = sessions.iter().map(Session::open_threads).collect();
+    material.open = left_open(&sessions, &open);
+    let told_of = sessions.iter().zip(&open);
+    let mut told_of = told_of.filter_map(|(session, open)| session.told(open, caps.n_last_turns));
     material.last = told_of.next();
     material.earlier = earlier(told_of, &caps);
     material.topics = topics(reader, project, caps.n_topics)?;
@@ -251,11 +253,16 @@ impl Session {
         Ok(Self { seen, first, last })
     }
 
+    /// Returns what its end leaves open.
+    pub(super) fn open_threads(&self) -> Vec<OpenThread<'_>> {
+        open_threads(&self.last)
+    }
+
     /// Tells how it began, and the last turns of either side.
-    fn told(&self, n_last_turns: usize) -> Option<LastSession> {
+    fn told(&self, open: &[OpenThread<'_>], n_last_turns: usize) -> Option<LastSession> {
         let says_something = |turn: &Memory| TELLING_WORDS_MIN <= Wording::of(&turn.text).len();
         // What was put off is told as that, as long as nobody took it up.
-        let put_off: Vec<MemoryId> = open_threads(&self.last)
+        let put_off: Vec<MemoryId> = open
             .iter()
             .filter(|thread| matches!(thread.why, Why::PutOff | Why::Next))
             .map(|thread| thread.turn.id)

@@ -5,14 +5,14 @@ use iai_store::{MemoryId, Reader};
 
 use super::material::{Session, Told, recent_sessions, told};
 use crate::error::Result;
-use crate::remarks::open::{OpenThread, Spoken, Why, open_threads};
+use crate::remarks::open::{OpenThread, Spoken, Why};
 
 /// What is told of all that was left open.
 const OPEN_MAX: usize = 12;
 
-/// Returns what is open, the latest first.
-pub(super) fn left_open(sessions: &[Session]) -> Vec<Told> {
-    let tell = |thread: OpenThread<'_>| {
+/// Returns what is open, the latest first, of what each session by itself leaves open.
+pub(super) fn left_open(sessions: &[Session], open: &[Vec<OpenThread<'_>>]) -> Vec<Told> {
+    let tell = |thread: &OpenThread<'_>| {
         let why = match thread.why {
             Why::Unanswered => "not answered",
             Why::AwaitsTheUser => "waits for the user",
@@ -21,28 +21,33 @@ pub(super) fn left_open(sessions: &[Session]) -> Vec<Told> {
         };
         told(thread.turn, thread.sentence, Some(why))
     };
-    threads(sessions).into_iter().map(tell).collect()
+    threads(sessions, open).into_iter().map(tell).collect()
 }
 
 /// Returns the memories that leave something open in a project, the latest first, but for those of
 /// one session.
 pub(crate) fn open_in(reader: &Reader, project: &str, except: &str) -> Result<Vec<MemoryId>> {
     let sessions = recent_sessions(reader, project, except)?;
-    Ok(threads(&sessions).iter().map(|thread| thread.turn.id).collect())
+    let open: Vec<Vec<OpenThread<'_>>> = sessions.iter().map(Session::open_threads).collect();
+    Ok(threads(&sessions, &open).iter().map(|thread| thread.turn.id).collect())
 }
 
-fn threads(sessions: &[Session]) -> Vec<OpenThread<'_>> {
+fn threads<'a, 'b>(
+    sessions: &'b [Session],
+    open: &'a [Vec<OpenThread<'b>>],
+) -> Vec<&'a OpenThread<'b>> {
     let mut found = Vec::new();
-    for (session_idx, session) in sessions.iter().enumerate() {
-        let later = sessions.get(..session_idx).unwrap_or_default();
-        let turns = later.iter().flat_map(|session| session.first.iter().chain(&session.last));
-        let spoken = Spoken::of(turns.map(|turn| turn.text.as_str()));
-        let open = open_threads(&session.last).into_iter();
-        found.extend(open.filter(|thread| match thread.why {
-            Why::Next | Why::PutOff => later.is_empty() || !spoken.takes_up(thread.sentence),
+    // Of the sessions after the one that is looked at: the latest comes first.
+    let mut spoken = Spoken::default();
+    for (session_idx, (session, open)) in sessions.iter().zip(open).enumerate() {
+        let is_latest = session_idx == 0;
+        found.extend(open.iter().filter(|thread| match thread.why {
+            Why::Next | Why::PutOff => is_latest || !spoken.takes_up(thread.sentence),
             // Nobody waits for an answer any more once another session went by.
-            Why::Unanswered | Why::AwaitsTheUser => later.is_empty(),
+            Why::Unanswered | Why::AwaitsTheUser => is_latest,
         }));
+        let turns = session.first.iter().chain(&session.last);
+        turns.for_each(|turn| spoken.hear(&turn.text));
     }
     found.truncate(OPEN_MAX);
     found

@@ -1,9 +1,10 @@
 //! What a sentence is about that leaves something open, apart from the words by which it does.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use crate::organise::{is_stop_word, n_shared};
-use crate::remarks::phrase::{Wording, is_one_of};
+use crate::remarks::phrase::Wording;
 
 /// Shorter words say little about what a sentence is about.
 const TELLING_LETTERS_MIN: usize = 4;
@@ -19,13 +20,20 @@ const PUTTING_OFF: &str = "\
      открыт|отложено|напомни|reste|faire|demain|plus|tard|attente|queda|pendiente|mañana|\
      seguimos|después|tarde";
 
+/// Tells whether a word only says that something is put off.
+fn puts_off(word: &str) -> bool {
+    static KNOWN: LazyLock<BTreeSet<&str>> = LazyLock::new(|| PUTTING_OFF.split('|').collect());
+    KNOWN.contains(word)
+}
+
 /// Words that were spoken, to look others up among.
+#[derive(Default)]
 pub(crate) struct Spoken(BTreeSet<String>);
 
 impl Spoken {
-    /// Takes the words of all the texts.
-    pub(crate) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
-        Self(texts.flat_map(matter_of).collect())
+    /// Takes the words of a text, too.
+    pub(crate) fn hear(&mut self, text: &str) {
+        self.0.extend(matter_of(text));
     }
 
     /// Tells whether most of what a sentence is about was spoken of.
@@ -38,9 +46,7 @@ impl Spoken {
 /// Returns the words that say what a sentence is about.
 pub(crate) fn matter_of(text: &str) -> BTreeSet<String> {
     let tells = |word: &&str| {
-        TELLING_LETTERS_MIN <= word.chars().count()
-            && !is_stop_word(word)
-            && !is_one_of(word, PUTTING_OFF)
+        TELLING_LETTERS_MIN <= word.chars().count() && !is_stop_word(word) && !puts_off(word)
     };
     Wording::of(text).words().filter(tells).map(str::to_owned).collect()
 }
@@ -48,9 +54,7 @@ pub(crate) fn matter_of(text: &str) -> BTreeSet<String> {
 /// Counts the words that tell anything at all: short ones too, but no courtesies.
 pub(crate) fn n_telling(text: &str) -> usize {
     let tells = |word: &&str| {
-        SHORT_LETTERS_MIN <= word.chars().count()
-            && !is_stop_word(word)
-            && !is_one_of(word, PUTTING_OFF)
+        SHORT_LETTERS_MIN <= word.chars().count() && !is_stop_word(word) && !puts_off(word)
     };
     Wording::of(text).words().filter(tells).count()
 }
