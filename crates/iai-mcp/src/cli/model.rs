@@ -1,5 +1,6 @@
 //! `model`: which sentence models there are, and how to get one.
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -111,24 +112,43 @@ pub(super) fn describe(told: &Value) -> String {
 
 fn list(settings: &Settings, output: &Output) {
     let is_there = |name: &str| settings.home.model(name).exists();
-    let models: Vec<_> = KNOWN
-        .iter()
-        .map(|known| {
-            json!({
-                "name": known.name, "about": known.about, "licence": known.licence,
-                "download_bytes": known.n_bytes(), "installed": is_there(known.name),
-            })
+    let known = KNOWN.iter().map(|known| {
+        json!({
+            "name": known.name, "about": known.about, "licence": known.licence,
+            "download_bytes": known.n_bytes(), "installed": is_there(known.name),
         })
-        .collect();
-    output.show(&json!({"models": models}), |_| {
-        let line = |known: &model::Known| {
-            let state = if is_there(known.name) {
-                output.tint(Tone::Good, "installed")
-            } else {
-                output.tint(Tone::Quiet, &format!("{} MB", known.n_bytes() / 1_000_000))
-            };
-            format!("{:<16} {state:<10} {} ({})", known.name, known.about, known.licence)
-        };
-        KNOWN.iter().map(line).collect::<Vec<_>>().join("\n")
     });
+    let own = own_models(settings)
+        .into_iter()
+        .map(|name| json!({"name": name, "about": "from a folder of yours", "installed": true}));
+    let models: Vec<Value> = known.chain(own).collect();
+    output.show(&json!({"models": models}), |_| {
+        let lines = models.iter().map(|model| {
+            let text = |field: &str| model.at(field).as_str().unwrap_or_default();
+            let state = match (model.at("installed").as_bool(), model.at("download_bytes").as_u64())
+            {
+                (Some(false), Some(n_bytes)) => {
+                    output.tint(Tone::Quiet, &format!("{} MB", n_bytes / 1_000_000))
+                }
+                _ => output.tint(Tone::Good, "installed"),
+            };
+            let licence = model.at("licence").as_str().map(|name| format!(" ({name})"));
+            let (about, licence) = (text("about"), licence.unwrap_or_default());
+            format!("{:<16} {state:<10} {about}{licence}", text("name"))
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    });
+}
+
+/// Returns the names of installed models that nobody but the user knows.
+fn own_models(settings: &Settings) -> Vec<String> {
+    let files = fs::read_dir(settings.home.models()).into_iter().flatten().flatten();
+    let names = files.filter_map(|file| {
+        let name = file.file_name().into_string().ok()?;
+        name.strip_suffix(".iai").filter(|name| !name.starts_with('.')).map(str::to_owned)
+    });
+    let mut own: Vec<String> =
+        names.filter(|name| KNOWN.iter().all(|known| known.name != name)).collect();
+    own.sort();
+    own
 }

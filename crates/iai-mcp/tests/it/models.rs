@@ -47,6 +47,9 @@ fn a_model_installed_under_a_running_daemon_is_filled_and_used() {
     assert!(first_reason(&sandbox).starts_with("words"));
     assert_eq!(sandbox.status().unwrap()["model"]["state"], "none");
     install(&sandbox, "tiny", "mean");
+    let listed = sandbox.json(&["--json", "model", "list"]);
+    let own = listed["models"].as_array().unwrap().iter().find(|one| one["name"] == "tiny");
+    assert!(own.is_some_and(|own| own["installed"] == true), "{listed}");
     wait_embedded(&sandbox, "tiny");
     assert!(first_reason(&sandbox).starts_with("meaning"));
     capture(&sandbox, "two", &["the harbour master is bo", "noted"]);
