@@ -20,10 +20,10 @@ pub(crate) use entities::EntityLinks;
 
 /// The nearest memories one memory is linked with.
 const LINKS_PER_MEMORY: usize = 5;
-/// Farther apart than this, two memories do not mean the same …
-const COSINE_MIN: f32 = 0.6;
+/// Farther apart than this, by the yardstick of the model, two memories do not mean the same …
+const NEARNESS_MIN: f32 = 0.58;
 /// … and from here on they say the same, unless they differ in a fact.
-const COSINE_DUPLICATE: f32 = 0.95;
+const NEARNESS_DUPLICATE: f32 = 0.95;
 /// How closely the index is searched: a few neighbours are wanted, not a ranking.
 const LIMITS: Limits = Limits { n_scan: 64, n_estimate: 12 };
 /// The parts of a long memory whose neighbours are looked for.
@@ -54,8 +54,7 @@ impl Step for SimilarLinks {
     fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
         let Some(model) = engine.serving_model() else { return Ok(Advance::Nothing) };
         let mut progress = engine.read(|reader| Ok(reader.step(self.name())?))?;
-        let linked_by = progress.state.get("model").and_then(serde_json::Value::as_str);
-        if linked_by != Some(model.as_str()) {
+        if progress.state != linked_by(&model) {
             if shift.must_make_way() {
                 return Ok(Advance::MadeWay);
             }
@@ -88,6 +87,11 @@ impl Step for SimilarLinks {
     }
 }
 
+/// Who made the links, and by which measure: links of another are made anew.
+fn linked_by(model: &str) -> serde_json::Value {
+    json!({"model": model, "measure": "nearness"})
+}
+
 impl SimilarLinks {
     /// Drops the links another model made, bit by bit, and starts at the first memory.
     fn begin_again(&self, engine: &MemoryEngine, model: &str, now: Timestamp) -> Result<Advance> {
@@ -95,7 +99,7 @@ impl SimilarLinks {
             let n_similar = writing.drop_links(LinkKind::Similar, DROPPED_PER_ADVANCE)?;
             let n_same = writing.drop_links(LinkKind::NearDuplicate, DROPPED_PER_ADVANCE)?;
             if n_similar.max(n_same) == 0 {
-                let state = json!({"model": model});
+                let state = linked_by(model);
                 let progress = StepProgress { state, ..StepProgress::default() };
                 writing.put_step(self.name(), &progress, now)?;
             }
@@ -122,19 +126,19 @@ impl MemoryEngine {
         })?;
         self.read(|reader| {
             let mut near = self.near_to(reader, number)?;
-            near.retain(|(other, cosine)| {
-                COSINE_MIN <= *cosine && !neighbours.contains(&Some(*other))
+            near.retain(|(other, nearness)| {
+                NEARNESS_MIN <= *nearness && !neighbours.contains(&Some(*other))
             });
             near.truncate(LINKS_PER_MEMORY);
             let numbers: Vec<MemoryNumber> = near.iter().map(|(other, _)| *other).collect();
-            let cosines: BTreeMap<MemoryNumber, f32> = near.into_iter().collect();
+            let nearness: BTreeMap<MemoryNumber, f32> = near.into_iter().collect();
             let others = reader.numbered(&numbers)?;
             Ok(others
                 .iter()
                 .filter(|(_, other)| TEXT_CHARS_MIN <= other.text.chars().count())
                 .map(|(number, other)| {
-                    let cosine = cosines.get(number).copied().unwrap_or(COSINE_MIN);
-                    link(memory, other, cosine, now)
+                    let nearness = nearness.get(number).copied().unwrap_or(NEARNESS_MIN);
+                    link(memory, other, nearness, now)
                 })
                 .collect())
         })
@@ -145,12 +149,12 @@ impl MemoryEngine {
         let mut nearest: BTreeMap<MemoryNumber, f32> = BTreeMap::new();
         // Who was compared with all others already is not compared again.
         let near = match known_near(self, reader, number)? {
-            Some(others) => self.cosines_of_parts(reader, number, PARTS_MAX, &others)?,
+            Some(others) => self.nearness_of_parts(reader, number, PARTS_MAX, &others)?,
             None => self.near_parts(reader, number, PARTS_MAX, LIMITS)?,
         };
-        for (other, cosine) in near {
-            let best = nearest.entry(other).or_insert(cosine);
-            *best = best.max(cosine);
+        for (other, nearness) in near {
+            let best = nearest.entry(other).or_insert(nearness);
+            *best = best.max(nearness);
         }
         let mut nearest: Vec<(MemoryNumber, f32)> = nearest.into_iter().collect();
         nearest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -158,14 +162,14 @@ impl MemoryEngine {
     }
 }
 
-fn link(memory: &Memory, other: &Memory, cosine: f32, now: Timestamp) -> Link {
-    let is_near = COSINE_DUPLICATE <= cosine && !differ_in_a_fact(&memory.text, &other.text);
+fn link(memory: &Memory, other: &Memory, nearness: f32, now: Timestamp) -> Link {
+    let is_near = NEARNESS_DUPLICATE <= nearness && !differ_in_a_fact(&memory.text, &other.text);
     let is_duplicate = is_near || is_same_wording(&memory.text, &other.text);
     Link {
         src: memory.id,
         dst: other.id,
         kind: if is_duplicate { LinkKind::NearDuplicate } else { LinkKind::Similar },
-        weight: f64::from(cosine),
+        weight: f64::from(nearness.min(1.0)),
         created_at: now,
         touched_at: now,
     }

@@ -7,11 +7,12 @@
 mod ahead;
 mod filling;
 mod passages;
+mod yardstick;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-use iai_embed::{Embedder, ModelIdentity, check_vectors};
+use iai_embed::{Embedder, ModelIdentity};
 use iai_store::{
     DenseFound, Limits, MemoryIndex, MemoryNumber, ModelState, NewModel, Part, Pooling, Reader,
     Scope, VectorIndex,
@@ -19,6 +20,7 @@ use iai_store::{
 use serde::Serialize;
 
 use self::ahead::{Ahead, Asked};
+pub(crate) use self::yardstick::Yardstick;
 use crate::bell::Bell;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
@@ -44,6 +46,7 @@ struct Lanes {
 /// A model at work, and the vectors it has made.
 struct Lane {
     embedder: Arc<dyn Embedder>,
+    yardstick: Yardstick,
     index: VectorIndex,
 }
 
@@ -118,7 +121,7 @@ impl MemoryEngine {
     /// knows every memory, and until then the old one answers.
     pub fn attach_model(&self, embedder: Arc<dyn Embedder>) -> Result<()> {
         let facts = facts_of(embedder.identity())?;
-        check_alive(embedder.as_ref())?;
+        let yardstick = Yardstick::of(embedder.as_ref())?;
         let known = self.read(|reader| Ok(reader.models()?))?;
         let is_other_serving =
             |known: &iai_store::Model| known.state == ModelState::Serving && known.facts != facts;
@@ -135,7 +138,7 @@ impl MemoryEngine {
             })?,
         };
         let index = self.read(|reader| Ok(VectorIndex::load(reader, number)?))?;
-        let lane = Some(Lane { embedder, index });
+        let lane = Some(Lane { embedder, yardstick, index });
         let mut lanes = self.meaning.write();
         if is_first {
             lanes.serving = lane;
@@ -260,7 +263,7 @@ impl MemoryEngine {
 
     /// Returns how near these memories are to the nearest of the first parts of another, where both
     /// have vectors.
-    pub(crate) fn cosines_of_parts(
+    pub(crate) fn nearness_of_parts(
         &self,
         reader: &Reader,
         number: MemoryNumber,
@@ -274,12 +277,13 @@ impl MemoryEngine {
         for part in parts.iter().take(n_parts_max) {
             let cosines = lane.index.cosines(reader, &part.vector, others)?;
             let known = others.iter().zip(cosines);
-            near.extend(known.filter_map(|(other, cosine)| Some((*other, cosine?))));
+            let nearness = |cosine: f32| lane.yardstick.nearness(cosine);
+            near.extend(known.filter_map(|(other, cosine)| Some((*other, nearness(cosine?)))));
         }
         Ok(near)
     }
 
-    /// Returns what is near each of the first parts of a memory, itself left out.
+    /// Returns what is near each of the first parts of a memory, itself left out, and how near.
     pub(crate) fn near_parts(
         &self,
         reader: &Reader,
@@ -293,7 +297,8 @@ impl MemoryEngine {
         let parts = reader.vector_parts(lane.index.model().number, number)?;
         for part in parts.iter().take(n_parts_max) {
             let found = lane.index.search(reader, &part.vector, |other| other != number, limits)?;
-            near.extend(found.hits.iter().map(|hit| (hit.number, hit.cosine)));
+            let nearness = |cosine: f32| lane.yardstick.nearness(cosine);
+            near.extend(found.hits.iter().map(|hit| (hit.number, nearness(hit.cosine))));
         }
         Ok(near)
     }
@@ -320,6 +325,11 @@ impl Meaning<'_> {
     /// Returns how many dimensions the cue has.
     pub(crate) fn n_dimensions(&self) -> usize {
         self.compared.cue.len()
+    }
+
+    /// Returns what the cosines of this model are measured with.
+    pub(crate) fn yardstick(&self) -> Yardstick {
+        self.compared.lane.yardstick
     }
 
     /// Returns the cosines of memories that another lane found.
@@ -380,12 +390,6 @@ impl Lane {
     fn is_of(&self, cue: &CueVector) -> bool {
         self.embedder.identity() == cue.embedder.identity()
     }
-}
-
-/// Refuses a model that says the same of everything, before anything of it is stored.
-fn check_alive(embedder: &dyn Embedder) -> Result<()> {
-    let texts = ["the retry policy of the billing service", "ein Brot mit Käse", "x = y + 1"];
-    Ok(check_vectors(&embedder.embed(&texts)?)?)
 }
 
 fn facts_of(identity: &ModelIdentity) -> Result<NewModel> {

@@ -17,7 +17,7 @@ use super::rank;
 use super::when::{self, Days};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
-use crate::meaning::{Compared, Meaning};
+use crate::meaning::{Compared, Meaning, Yardstick};
 
 /// The best of each lane that are looked at; more changed no answer on the development sets.
 const LANE_MAX: usize = 64;
@@ -72,6 +72,8 @@ pub(crate) struct Scale {
     pub(crate) n_memories: usize,
     /// Mean and deviation of the cosines of all memories, where there is a model.
     pub(crate) cosines: Option<(f32, f32)>,
+    /// What the cosines are measured with, where there is a model.
+    pub(crate) yardstick: Option<Yardstick>,
     /// The cosine of the nearest.
     pub(crate) nearest: Option<f32>,
 }
@@ -103,6 +105,7 @@ impl Found {
                 information: 4.0,
                 n_memories: 1000,
                 cosines,
+                yardstick: cosines.map(|(mean, deviation)| Yardstick::new(mean, deviation)),
                 nearest: None,
             },
             is_second_best: false,
@@ -284,6 +287,7 @@ impl Lanes<'_> {
         let mut scale = Scale {
             information: self.words_asked().information(),
             n_memories: self.catalogue.len(),
+            yardstick: self.meaning.map(Meaning::yardstick),
             ..Scale::default()
         };
         let (mut numbers, mut cosines, mut parts) = (phrased.clone(), Vec::new(), Vec::new());

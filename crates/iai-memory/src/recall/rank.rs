@@ -25,7 +25,7 @@ const POOR_MATCH: f32 = 0.5;
 /// share of that.
 const PHRASE_WEIGHT: f64 = 2.0;
 /// What the words of the scene count beside the words of the memory itself.
-pub(super) const SCENE_WEIGHT: f64 = 0.5;
+const SCENE_WEIGHT: f64 = 0.5;
 /// What a memory said at this moment gains: it is what is being worked on …
 const FRESH_WEIGHT: f64 = 0.15;
 /// … for some hours; in so many days the gain falls to a third.
