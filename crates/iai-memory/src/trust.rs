@@ -9,6 +9,7 @@ mod freed;
 mod hidden;
 mod ideas;
 mod ignoring;
+mod judged;
 mod phrases;
 mod pretexts;
 mod together;
@@ -28,7 +29,14 @@ const GAP_MAX: usize = 5;
 const INVISIBLE_MIN: usize = 3;
 
 /// Why a text is not to be trusted; `None` for ordinary words.
+type Verdict = Option<&'static str>;
+
+/// Says why a text is not to be trusted; `None` for ordinary words.
 pub fn distrust(text: &str) -> Option<&'static str> {
+    judged::judged(text, judge)
+}
+
+fn judge(text: &str) -> Verdict {
     if has_hidden_letters(text) {
         return Some("holds letters that nobody can see");
     }

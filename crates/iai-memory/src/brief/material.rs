@@ -19,7 +19,7 @@ use crate::ingest::{PAGE_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
 use crate::recall::knobs::Depth;
 use crate::remarks::open::{OpenThread, Why, open_threads};
-use crate::remarks::{Wording, is_spoken, is_up_to_date, remarks_of};
+use crate::remarks::{Wording, beginning, is_spoken, is_up_to_date, remarks_of};
 use crate::taught;
 use crate::trust::distrust;
 
@@ -38,6 +38,8 @@ const PINS_MAX: usize = 12;
 const PROJECTS_MAX: usize = 5;
 /// A turn of fewer words says nothing by itself.
 const TELLING_WORDS_MIN: usize = 3;
+/// Whether a turn says anything is seen in so much of it.
+const TELLING_BYTES: usize = 2000;
 
 /// How much of each kind is read. The budget decides what of it is told; where there is room for
 /// more, more is read.
@@ -116,8 +118,16 @@ pub(super) struct Material {
 /// Tells whether a memory may stand at the beginning of a session. It must be what the user and
 /// their assistant said to each other, still hold, and not try to give the assistant orders.
 pub(super) fn may_be_told(memory: &Memory) -> bool {
-    let is_said = is_spoken(memory) && memory.role != Role::System;
-    is_said && memory.valid_to.is_none() && distrust(&memory.text).is_none()
+    still_holds(memory) && is_trusted(memory)
+}
+
+fn still_holds(memory: &Memory) -> bool {
+    is_spoken(memory) && memory.role != Role::System && memory.valid_to.is_none()
+}
+
+/// Judging takes longer than reading: whoever reads much asks only about what is told.
+fn is_trusted(memory: &Memory) -> bool {
+    distrust(&memory.text).is_none()
 }
 
 /// Topics that are read to choose from.
@@ -237,30 +247,40 @@ impl Material {
     }
 }
 
-/// The two ends of a session, as far as they belong to the project and may be told.
+/// The two ends of a session, as far as they belong to the project and still hold. Not all of it
+/// may be told: what a method returns may.
 pub(super) struct Session {
     seen: SessionSeen,
-    pub(super) first: Vec<Memory>,
-    pub(super) last: Vec<Memory>,
+    first: Vec<Memory>,
+    last: Vec<Memory>,
 }
 
 impl Session {
     fn read(reader: &Reader, seen: SessionSeen, project: &str) -> Result<Self> {
         let (mut first, mut last) = reader.session_ends(seen.number, FIRST_TURNS, LAST_TURNS)?;
-        let is_ours = |turn: &Memory| turn.project.as_deref() == Some(project) && may_be_told(turn);
+        let is_ours = |turn: &Memory| turn.project.as_deref() == Some(project) && still_holds(turn);
         first.retain(is_ours);
         last.retain(is_ours);
         Ok(Self { seen, first, last })
     }
 
+    /// Returns what was said at either end, told or not.
+    pub(super) fn turns(&self) -> impl Iterator<Item = &Memory> {
+        self.first.iter().chain(&self.last)
+    }
+
     /// Returns what its end leaves open.
     pub(super) fn open_threads(&self) -> Vec<OpenThread<'_>> {
-        open_threads(&self.last)
+        let mut open = open_threads(&self.last);
+        open.retain(|thread| is_trusted(thread.turn));
+        open
     }
 
     /// Tells how it began, and the last turns of either side.
     fn told(&self, open: &[OpenThread<'_>], n_last_turns: usize) -> Option<LastSession> {
-        let says_something = |turn: &Memory| TELLING_WORDS_MIN <= Wording::of(&turn.text).len();
+        let says_something = |turn: &Memory| {
+            TELLING_WORDS_MIN <= Wording::of(beginning(&turn.text, TELLING_BYTES)).len()
+        };
         // What was put off is told as that, as long as nobody took it up.
         let put_off: Vec<MemoryId> = open
             .iter()
@@ -269,13 +289,16 @@ impl Session {
             .collect();
         let is_about = |turn: &&Memory| {
             turn.role == Role::User
-                && says_what_it_is_about(&turn.text)
                 && !put_off.contains(&turn.id)
+                && says_what_it_is_about(beginning(&turn.text, TELLING_BYTES))
+                && is_trusted(turn)
         };
-        let began_with = self.first.iter().chain(&self.last).find(is_about);
+        let began_with = self.turns().find(is_about);
         let said_last = |role: Role| {
             let turns = self.last.iter().enumerate().rev();
-            let told = turns.filter(move |(_, turn)| turn.role == role && says_something(turn));
+            let told = turns.filter(move |(_, turn)| {
+                turn.role == role && says_something(turn) && is_trusted(turn)
+            });
             told.map(|(place, _)| place).take(n_last_turns)
         };
         let mut places: Vec<usize> =
@@ -293,9 +316,10 @@ impl Session {
 
     /// What was remarked at its ends.
     fn remarks(&self) -> Fresh {
-        let turns = self.first.iter().chain(&self.last);
-        let found = turns.flat_map(|turn| {
-            remarks_of(turn).into_iter().map(|new| {
+        let found = self.turns().flat_map(|turn| {
+            let mut remarks = remarks_of(turn);
+            remarks.retain(|_| is_trusted(turn));
+            remarks.into_iter().map(|new| {
                 let (start_byte, end_byte, words) = (new.start_byte, new.end_byte, new.words);
                 let memory = turn.clone();
                 (new.kind, Remark { memory, start_byte, end_byte, words, n_said: 1 })

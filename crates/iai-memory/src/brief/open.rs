@@ -37,17 +37,23 @@ fn threads<'a, 'b>(
     open: &'a [Vec<OpenThread<'b>>],
 ) -> Vec<&'a OpenThread<'b>> {
     let mut found = Vec::new();
-    // Of the sessions after the one that is looked at: the latest comes first.
+    // Of the sessions after the one that is looked at, heard when something may be taken up in
+    // them: the latest comes first.
     let mut spoken = Spoken::default();
-    for (session_idx, (session, open)) in sessions.iter().zip(open).enumerate() {
+    let mut n_heard = 0;
+    for (session_idx, open) in open.iter().enumerate() {
         let is_latest = session_idx == 0;
         found.extend(open.iter().filter(|thread| match thread.why {
-            Why::Next | Why::PutOff => is_latest || !spoken.takes_up(thread.sentence),
+            Why::Next | Why::PutOff if is_latest => true,
+            Why::Next | Why::PutOff => {
+                let unheard = sessions.get(n_heard..session_idx).unwrap_or_default();
+                unheard.iter().flat_map(Session::turns).for_each(|turn| spoken.hear(&turn.text));
+                n_heard = session_idx;
+                !spoken.takes_up(thread.sentence)
+            }
             // Nobody waits for an answer any more once another session went by.
             Why::Unanswered | Why::AwaitsTheUser => is_latest,
         }));
-        let turns = session.first.iter().chain(&session.last);
-        turns.for_each(|turn| spoken.hear(&turn.text));
     }
     found.truncate(OPEN_MAX);
     found
