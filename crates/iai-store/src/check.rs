@@ -3,6 +3,7 @@
 mod derived;
 mod evidence;
 mod log;
+mod promised;
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ use crate::record::memory::content_hash;
 use crate::record::{Memory, MemoryId};
 
 pub use evidence::damaged_logs;
-pub(crate) use evidence::keep_damaged_log;
+pub(crate) use evidence::{keep_damaged_log, keep_strange_log};
 
 /// How thorough a check is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,8 +178,10 @@ impl Reader {
 
 /// Returns what is wrong with the write-ahead log beside a database, and where; SQLite itself would
 /// forget what stands behind a changed byte without a word.
+///
+/// For a process that has not opened the database yet: this would drop the locks SQLite holds.
 pub fn check_log(database: &Path) -> Result<Option<String>> {
-    log::damage(database)
+    Ok(log::damage(database)?.map(|damage| damage.told))
 }
 
 fn check_memory(memory: &Memory, report: &mut CheckReport) {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Once;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use rustix::fs::Access;
 
@@ -27,16 +28,18 @@ const SETTINGS: &str = "
 ";
 
 /// Settings of the writer. `fullfsync` matters on macOS only, where a plain sync stays in the
-/// disk's own cache; the size limit gives the space of a large write-ahead log back. The cache is
-/// no larger than a reader's: what a bulk load would fill, an idle daemon would keep.
+/// disk's own cache. The cache is no larger than a reader's: what a bulk load would fill, an idle
+/// daemon would keep.
 const WRITER_SETTINGS: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA fullfsync = ON;
     PRAGMA checkpoint_fullfsync = ON;
-    PRAGMA journal_size_limit = 8388608;
     PRAGMA wal_autocheckpoint = 4000;
 ";
+
+/// A write-ahead log that begins anew gives the space beyond this back.
+pub(crate) const LOG_BYTES_KEPT: u64 = 8 * 1024 * 1024;
 
 const OPENING: &str = "opening the database";
 
@@ -64,10 +67,17 @@ pub(crate) fn open_writer(path: &Path, vault: &Vault) -> Result<Connection> {
     // A newer or foreign database is refused while it is still as it was.
     schema::check_version(&connection, path)?;
     connection.execute_batch(WRITER_SETTINGS).map_err(failed)?;
+    let limit = format!("PRAGMA journal_size_limit = {LOG_BYTES_KEPT};");
+    connection.execute_batch(&limit).map_err(failed)?;
     let mode: String =
         connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(failed)?;
     assert_eq!(mode, "wal", "a store on a disk always has a write-ahead log");
     Ok(connection)
+}
+
+/// Lets the connection be closed without moving anything from the log into the database.
+pub(crate) fn leave_log_alone(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop)
 }
 
 /// Opens a connection that cannot write. It may create the shared-memory file next to the database,

@@ -41,6 +41,27 @@ pub enum StoreError {
         /// Where the database was.
         path: PathBuf,
     },
+    /// The log was removed or exchanged while it was open; the one that is open is whole.
+    #[error(
+        "the log {} was removed or replaced while it was open, and nothing more is stored; \
+         run `iai-mcp daemon restart`, which saves what stood in it",
+        .path.display()
+    )]
+    LogTaken {
+        /// Where the log was.
+        path: PathBuf,
+    },
+    /// The log was shortened or overwritten while it was open.
+    #[error(
+        "the log {} was cut off or overwritten while it was open, and nothing more is stored in \
+         it; run `iai-mcp daemon restart`, which keeps what is left of it, then `iai-mcp import`, \
+         which reads the transcripts again",
+        .path.display()
+    )]
+    LogCut {
+        /// The log.
+        path: PathBuf,
+    },
     /// The store expects a key file and there is none.
     #[error(
         "the key file {} is missing although a store exists; \

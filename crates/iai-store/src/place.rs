@@ -1,6 +1,10 @@
 //! Whether the database is where it belongs: one that is lost is never made again in silence, and
 //! one that was taken away while it was open takes nothing in.
 
+mod log;
+
+pub(crate) use log::{LogFault, LogPlace};
+
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 

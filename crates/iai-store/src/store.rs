@@ -14,7 +14,7 @@ use crate::exchange;
 use crate::files::{self, Placed, SmallFile, StorePaths};
 use crate::index::shared::SharedIndex;
 use crate::index::{IndexPace, Made, MemoryIndex, saved};
-use crate::place::{self, Place};
+use crate::place::{self, LogFault, LogPlace, Place};
 use crate::reader::{Reader, check_no_orphan};
 use crate::schema;
 use crate::vault::{KeyMade, KeySource, NewMaster, Vault};
@@ -28,6 +28,7 @@ pub struct Store {
     /// Follows every commit once it is loaded.
     index: Arc<SharedIndex>,
     place: Place,
+    log: Arc<LogPlace>,
     /// The last commit went into a file that was no longer in its place.
     is_taken: bool,
 }
@@ -38,6 +39,7 @@ pub struct ReaderDoor {
     /// Its data key is that of the store for as long as the store is open.
     vault: Arc<Vault>,
     place: Place,
+    log: Arc<LogPlace>,
 }
 
 impl ReaderDoor {
@@ -46,9 +48,11 @@ impl ReaderDoor {
         Reader::connect(&self.database, &self.vault)
     }
 
-    /// Refuses when the file that the store has open is no longer in its place.
+    /// Refuses when the database or the log that the store has open is no longer in its place, or
+    /// the log not as it was left.
     pub fn check_place(&self) -> Result<()> {
-        self.place.check()
+        self.place.check()?;
+        self.log.check()
     }
 }
 
@@ -88,8 +92,9 @@ impl Store {
         schema::migrate(&reader.connection, &reader.database, vault.store(), now)?;
         ensure_spool_public(paths, &vault)?;
         let (vault, place) = (Arc::new(vault), Place::of(&paths.database)?);
+        let log = Arc::new(LogPlace::of(&paths.database)?);
         let (paths, index) = (paths.clone(), Arc::default());
-        let store = Self { paths, reader, vault, index, place, is_taken: false };
+        let store = Self { paths, reader, vault, index, place, log, is_taken: false };
         let created = match (vault_made, database) {
             (Some(KeyMade::Now), _) => Created::StoreAndKey,
             (Some(KeyMade::Before), _) | (None, Placed::Now) => Created::Store,
@@ -118,8 +123,27 @@ impl Store {
         if self.is_taken {
             self.place.check()?;
         }
+        self.check_log()?;
+        let done = self.log.writing(|| self.commit(work))?;
+        // Looked at after the commit: a file that was in its place before may be gone by now.
+        let is_in_place = self.place.check();
+        self.is_taken = is_in_place.is_err();
+        is_in_place?;
+        match self.log.fault() {
+            // Everything is in the database now: what was asked for is done, the next is refused.
+            Some(LogFault::Taken) => self.save_taken_log()?,
+            Some(LogFault::Cut) => return Err(self.log.refusal(LogFault::Cut).into()),
+            None => {}
+        }
+        Ok(done)
+    }
+
+    fn commit<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&Writing<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         // `new_unchecked` borrows the connection shared, so that `Writing` can read through it;
-        // `&mut self` is what keeps a second transaction out.
+        // `&mut self` of our callers is what keeps a second transaction out.
         let transaction =
             Transaction::new_unchecked(&self.reader.connection, TransactionBehavior::Immediate)
                 .map_err(|e| self.failed("beginning to write", e))?;
@@ -128,11 +152,32 @@ impl Store {
         let changes = writing.into_changes();
         transaction.commit().map_err(|e| self.failed("committing", e))?;
         self.index.note(changes);
-        // Looked at after the commit: a file that was in its place before may be gone by now.
-        let is_in_place = self.place.check();
-        self.is_taken = is_in_place.is_err();
-        is_in_place?;
         Ok(done)
+    }
+
+    /// Refuses to write where something was done to the log. One that was removed is whole in our
+    /// hands: what it holds goes into the database first, for the next kill would take it along.
+    fn check_log(&self) -> Result<()> {
+        let Some(fault) = self.log.fault() else { return Ok(()) };
+        self.place.check()?;
+        let saved = match fault {
+            LogFault::Taken => self.save_taken_log(),
+            LogFault::Cut => Ok(()),
+        };
+        match saved {
+            // Whoever reads keeps a part of it there; the next attempt may find them gone.
+            Ok(()) | Err(StoreError::Busy) => Err(self.log.refusal(fault)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn save_taken_log(&self) -> Result<()> {
+        self.empty_log()?;
+        // The next start would write a log that is not of this database over it.
+        match self.log.stranger() {
+            Some(stranger) => check::keep_strange_log(&self.paths, stranger),
+            None => Ok(()),
+        }
     }
 
     /// Opens another connection, to read beside the writer.
@@ -147,6 +192,7 @@ impl Store {
             database: self.reader.database.clone(),
             vault: Arc::clone(&self.vault),
             place: self.place.clone(),
+            log: Arc::clone(&self.log),
         }
     }
 
@@ -170,10 +216,21 @@ impl Store {
 
     /// Moves everything from the write-ahead log into the database and empties the log.
     pub fn checkpoint(&self) -> Result<()> {
-        let busy: bool = self.reader.run("emptying the write-ahead log", |c| {
-            c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
-        })?;
-        if busy { Err(StoreError::Busy) } else { Ok(()) }
+        match self.log.fault() {
+            None => self.empty_log(),
+            Some(LogFault::Taken) => self.save_taken_log(),
+            Some(LogFault::Cut) => Err(self.log.refusal(LogFault::Cut)),
+        }
+    }
+
+    fn empty_log(&self) -> Result<()> {
+        let emptied = self.log.writing(|| {
+            self.reader.run("emptying the write-ahead log", |c| {
+                c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            })
+        });
+        let is_busy: bool = emptied?;
+        if is_busy { Err(StoreError::Busy) } else { Ok(()) }
     }
 
     /// Writes the whole database anew, so that nothing deleted is in any page of it, and empties
@@ -182,10 +239,13 @@ impl Store {
     /// `secure_delete` alone does not do: SQLite moves rows from page to page as a tree grows, and
     /// what stood in a page before stays in its unused middle.
     pub fn rewrite(&mut self) -> Result<()> {
+        self.check_log()?;
         // In memory, the copy would be as large as the store; the file it goes to is encrypted by
         // the same key and has no name.
-        let rewritten = self.reader.run("writing the database anew", |c| {
-            c.execute_batch("PRAGMA temp_store = FILE; VACUUM;")
+        let rewritten = self.log.writing(|| {
+            self.reader.run("writing the database anew", |c| {
+                c.execute_batch("PRAGMA temp_store = FILE; VACUUM;")
+            })
         });
         self.reader
             .run("writing the database anew", |c| c.execute_batch("PRAGMA temp_store = MEMORY;"))?;
@@ -195,6 +255,7 @@ impl Store {
 
     /// Moves what it can from the write-ahead log into the database, and waits for nobody.
     pub fn checkpoint_gently(&self) -> Result<()> {
+        self.check_log()?;
         self.reader.run("moving the write-ahead log", |c| {
             c.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
         })
@@ -284,19 +345,28 @@ impl Store {
         doing: &'static str,
         work: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<()>,
     ) -> Result<()> {
-        let done = self
-            .reader
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .and_then(|transaction| {
-                work(&transaction)?;
-                transaction.commit()
-            });
+        self.check_log()?;
+        let connection = &mut self.reader.connection;
+        let done = self.log.writing(|| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            work(&transaction)?;
+            transaction.commit()
+        });
         done.map_err(|e| self.failed(doing, e))
     }
 
     fn failed(&self, doing: &'static str, error: rusqlite::Error) -> StoreError {
         StoreError::sqlite(doing, &self.reader.database, error)
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // Closing the last connection moves the log into the database; zeros must not go there.
+        if self.log.fault() == Some(LogFault::Cut) {
+            connection::leave_log_alone(&self.reader.connection).ok();
+        }
     }
 }
 

@@ -34,6 +34,7 @@ mod life;
 mod load;
 mod looking;
 mod lost;
+mod lost_log;
 mod models;
 mod offers;
 mod page;

@@ -22,24 +22,56 @@ pub(crate) fn keep_damaged_log(paths: &StorePaths, now: Timestamp) -> Result<()>
     let aside = &paths.aside;
     // What cannot be swept is in nobody's way but the next copy's, which will say so.
     sweep(aside).ok();
-    if log::damage(&paths.database)?.is_none() {
-        return Ok(());
-    }
+    let Some(damage) = log::damage(&paths.database)? else { return Ok(()) };
     let log = exchange::beside(&paths.database, "-wal");
+    keep_once(paths, &log, now)?;
+    match damage.log {
+        log::Rest::FitsDatabase => Ok(()),
+        log::Rest::OlderThanDatabase => remove_old(&log),
+    }
+}
+
+fn keep_once(paths: &StorePaths, log: &Path, now: Timestamp) -> Result<()> {
+    let aside = &paths.aside;
     let log_name = log.file_name().unwrap_or_default();
     for kept in damaged_logs(paths)? {
         // A store that cannot be opened afterwards would fill the disk, one copy for each attempt.
-        if is_same(&log, &kept.join(log_name))? {
+        if is_same(log, &kept.join(log_name))? {
             return Ok(());
         }
     }
     let tag = u32::from_le_bytes(files::random()?);
     let name = format!("{START}{}-{tag:08x}", now.strftime("%Y%m%d-%H%M%S"));
+    ensure_aside(aside)?;
+    let is_there = files::length_of(log)?.is_some();
+    let sources = [paths.database.as_path(), log];
+    keep(aside, &name, if is_there { &sources } else { &sources[..1] })
+}
+
+/// Moves away a log that somebody put in the place of ours.
+pub(crate) fn keep_strange_log(paths: &StorePaths, log: &Path) -> Result<()> {
+    let tag = u32::from_le_bytes(files::random()?);
+    ensure_aside(&paths.aside)?;
+    let folder = paths.aside.join(format!("{START}strange-{tag:08x}"));
+    files::ensure_folder(&folder)?;
+    files::place_written(log, &folder.join(log.file_name().unwrap_or_default()))
+}
+
+fn ensure_aside(aside: &Path) -> Result<()> {
     if aside.is_symlink() {
-        return Err(StoreError::NotOurs { path: aside.clone(), why: "it is a link" });
+        return Err(StoreError::NotOurs { path: aside.to_owned(), why: "it is a link" });
     }
-    files::ensure_folder(aside)?;
-    keep(aside, &name, &[&paths.database, &log])
+    files::ensure_folder(aside)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a copy of it was kept right before")]
+fn remove_old(log: &Path) -> Result<()> {
+    match fs::remove_file(log) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::io("taking an old log away", log, error))
+        }
+        Ok(()) | Err(_) => files::sync_folder_of(log),
+    }
 }
 
 /// Copies files into a folder that has its name when all of them are whole.
@@ -100,8 +132,12 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 }
 
 fn is_same(one: &Path, other: &Path) -> Result<bool> {
-    if files::length_of(one)? != files::length_of(other)? {
+    let n_bytes = files::length_of(one)?;
+    if n_bytes != files::length_of(other)? {
         return Ok(false);
+    }
+    if n_bytes.is_none() {
+        return Ok(true);
     }
     has_same_bytes(one, other).map_err(|e| StoreError::io("comparing a log", other, e))
 }

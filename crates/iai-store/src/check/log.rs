@@ -1,13 +1,15 @@
 //! Checks the write-ahead log byte by byte.
 //!
 //! SQLite takes a log up to the first frame that does not fit and forgets the rest without a word:
-//! right after a crash, wrong when a byte rotted in the middle. Here the rest is looked at too.
+//! right after a crash, wrong when a byte rotted in the middle or somebody cut it off. Here the
+//! rest is looked at too, and what the shared memory beside it says was committed.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
+use super::promised::Promised;
 use crate::error::{Result, StoreError};
 use crate::exchange;
 
@@ -20,12 +22,34 @@ const PAGE_BYTES_MAX: u32 = 65536;
 const LOOKS_MAX: u32 = 4;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
+/// What is wrong with a log.
+pub(super) struct Damage {
+    pub(super) told: String,
+    pub(super) log: Rest,
+}
+
+/// What is left of a damaged log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// It goes on where the database ends.
+    FitsDatabase,
+    /// More than is left of it was moved into the database before: read over that, it would mix
+    /// pages of two moments.
+    OlderThanDatabase,
+}
+
 /// Returns what is wrong with the log beside a database, if anything is.
-pub(super) fn damage(database: &Path) -> Result<Option<String>> {
+///
+/// For a process that has not opened the database: closing the shared memory would drop the locks
+/// that SQLite holds on it.
+pub(super) fn damage(database: &Path) -> Result<Option<Damage>> {
     let path = exchange::beside(database, "-wal");
     let mut found = None;
     for look in 0..LOOKS_MAX {
-        found = look_at(&path).map_err(|e| StoreError::io("reading the log", &path, e))?;
+        // In this order: a log holds whatever was promised before it was read.
+        let promised = Promised::beside(database);
+        found = look_at(&path, promised.as_ref())
+            .map_err(|e| StoreError::io("reading the log", &path, e))?;
         if found.is_none() {
             break;
         }
@@ -36,17 +60,39 @@ pub(super) fn damage(database: &Path) -> Result<Option<String>> {
     Ok(found)
 }
 
-fn look_at(path: &Path) -> io::Result<Option<String>> {
+fn look_at(path: &Path, promised: Option<&Promised>) -> io::Result<Option<Damage>> {
+    let walked = walk(path)?;
+    let cut = promised.and_then(|promised| promised.missing_in(&walked));
+    let is_older = promised.is_some_and(|promised| promised.is_ahead_of(&walked));
+    let log = if is_older { Rest::OlderThanDatabase } else { Rest::FitsDatabase };
+    Ok(walked.broken.or(cut).map(|told| Damage { told, log }))
+}
+
+/// How far a log can be read.
+#[derive(Default)]
+pub(super) struct Walked {
+    /// Which log it is; `None` where it has no header.
+    pub(super) salts: Option<[u8; 8]>,
+    /// Frames up to the last commit that can be read.
+    pub(super) n_committed: u64,
+    /// What was changed in front of a commit.
+    pub(super) broken: Option<String>,
+}
+
+fn walk(path: &Path) -> io::Result<Walked> {
     let mut file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Walked::default()),
         opened => opened?,
     };
     let n_file = file.metadata()?.len();
-    let Some(header) = read_array::<HEADER_BYTES>(&mut file)? else { return Ok(None) };
+    let Some(header) = read_array::<HEADER_BYTES>(&mut file)? else {
+        return Ok(Walked::default());
+    };
     let Some(log) = Log::of(&header) else {
         // A log without a whole frame holds nothing that was ever promised.
         let has_frame = n_file > (HEADER_BYTES + FRAME_HEADER_BYTES) as u64;
-        return Ok(has_frame.then(|| "its header (bytes 0 to 31) was changed".to_owned()));
+        let broken = has_frame.then(|| "its header (bytes 0 to 31) was changed".to_owned());
+        return Ok(Walked { broken, ..Walked::default() });
     };
     log.walk(&mut file)
 }
@@ -76,7 +122,8 @@ impl Log {
     }
 
     /// Follows the chain of checksums; where it breaks, looks whether a commit stands behind it.
-    fn walk(&self, file: &mut File) -> io::Result<Option<String>> {
+    fn walk(&self, file: &mut File) -> io::Result<Walked> {
+        let mut walked = Walked { salts: Some(self.salts), ..Walked::default() };
         let mut sum = self.checksum;
         let mut broken: Option<u64> = None;
         let mut page = vec![0; self.page_bytes];
@@ -86,21 +133,25 @@ impl Log {
                 break;
             }
             let is_current = header.get(8..16) == Some(&self.salts);
+            let is_commit = number(&header, 4) != 0;
             if broken.is_none() {
                 let next = summed(sum, header.get(..8).unwrap_or_default(), self.is_big_endian);
                 let next = summed(next, &page, self.is_big_endian);
                 if is_current && next == (number(&header, 16), number(&header, 20)) {
                     sum = next;
+                    if is_commit {
+                        walked.n_committed = frame.saturating_add(1);
+                    }
                     continue;
                 }
                 broken = Some(frame);
             }
-            let is_commit = number(&header, 4) != 0;
             if let Some(first) = broken.filter(|_| is_current && is_commit) {
-                return Ok(Some(self.told(first, frame)));
+                walked.broken = Some(self.told(first, frame));
+                break;
             }
         }
-        Ok(None)
+        Ok(walked)
     }
 
     fn told(&self, first: u64, commit: u64) -> String {
@@ -114,7 +165,7 @@ impl Log {
 }
 
 /// The checksum of SQLite's log over pairs of 32-bit numbers.
-fn summed(start: (u32, u32), bytes: &[u8], is_big_endian: bool) -> (u32, u32) {
+pub(super) fn summed(start: (u32, u32), bytes: &[u8], is_big_endian: bool) -> (u32, u32) {
     let (mut first, mut second) = start;
     for pair in bytes.chunks_exact(8) {
         let word = |at: usize| {

@@ -108,8 +108,8 @@ fn a_store_in_a_folder_without_leave_to_write_is_read_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path()).unwrap();
     insert(&mut store, 0, "kept").unwrap();
-    let Store { reader, vault, .. } = store;
-    drop(reader);
+    let vault = Arc::clone(&store.vault);
+    drop(store);
     let database = paths(folder.path()).database;
     let n_files = || std::fs::read_dir(folder.path()).unwrap().count();
     let before = n_files();

@@ -14,6 +14,7 @@ mod fuzz;
 mod keys;
 mod ledger;
 mod links;
+mod log;
 mod memories;
 mod model;
 mod plaintext;

@@ -136,22 +136,29 @@ pub(crate) fn verify_store(settings: &Settings, extent: Extent, vectors: Vectors
 pub(crate) fn check_logs(settings: &Settings) -> Vec<Finding> {
     const KEPT: &str = "`iai-mcp import` reads the transcripts again; this is told until you move \
                         the folder away";
+    const DAMAGED: &str = "`iai-mcp daemon restart` keeps it aside and goes on with what can be \
+                           read; then `iai-mcp import` reads the transcripts again";
+    const DAMAGED_THEN: &str = "the log was damaged when the daemon started; what stood behind the \
+                                damage is not in the store, and is kept here as it was";
+    const STRANGE: &str = "this log was put in the place of the daemon's own, which is saved";
     let mut found = Integrity::default();
     let database = settings.home.database();
     match check_log(&database) {
         Ok(None) => {}
         Ok(Some(detail)) => {
             let log = database.with_file_name("memory.db-wal");
-            found.add("log", &log, detail, RESTORE);
+            found.add("log", &log, detail, DAMAGED);
         }
         Err(error) => found.add("log", &database, error.to_string(), RESTORE),
     }
     match damaged_logs(&store_paths(&settings.home)) {
         Ok(folders) => {
             for folder in folders {
-                let detail = "the log was damaged when the daemon started; what stood behind the \
-                              damage is not in the store, and is kept here as it was";
-                found.add("log", &folder, detail, KEPT);
+                let (detail, next) = match folder.join("memory.db").exists() {
+                    true => (DAMAGED_THEN, KEPT),
+                    false => (STRANGE, "move the folder away once you know whose log it is"),
+                };
+                found.add("log", &folder, detail, next);
             }
         }
         Err(error) => found.add("log", &settings.home.aside(), error.to_string(), KEPT),
