@@ -370,7 +370,7 @@ impl Drop for Store {
     }
 }
 
-/// The line is 65 bytes; a longer file is not ours and is replaced.
+/// The line is 97 bytes; a longer file is not ours and is replaced.
 const SPOOL_PUBLIC_BYTES_MAX: u64 = 256;
 
 /// Hooks seal to what stands in this file, so it is put right whenever it does not fit the vault.

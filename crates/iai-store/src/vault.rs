@@ -11,6 +11,7 @@ use hpke::kem::{Kem, X25519HkdfSha256};
 use hpke::{Deserializable, Serializable};
 use jiff::Timestamp;
 use rusqlite::Connection;
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
@@ -212,12 +213,16 @@ impl Vault {
         self.spool_secret.clone()
     }
 
-    /// Returns the one line of `spool.pub`.
+    /// Returns the one line of `spool.pub`: the key, and its checksum in blanks, a tab for each bit
+    /// that is 1 and a space for each that is 0, which programs before 0.10 pass over.
     pub(crate) fn spool_public_line(&self) -> Result<String> {
         let secret = <X25519HkdfSha256 as Kem>::PrivateKey::from_bytes(&*self.spool_secret)
             .map_err(|error| StoreError::refused("spool key", error.to_string()))?;
         let public = X25519HkdfSha256::sk_to_pk(&secret).to_bytes();
-        Ok(format!("iai-spool-x25519:v1:{}\n", STANDARD.encode(public)))
+        let hash = Sha256::digest(public);
+        let bits = hash.iter().take(4).flat_map(|byte| (0..8).map(move |n| byte >> n & 1));
+        let checksum: String = bits.map(|bit| if bit == 1 { '\t' } else { ' ' }).collect();
+        Ok(format!("iai-spool-x25519:v1:{}{checksum}\n", STANDARD.encode(public)))
     }
 
     /// Hands SQLCipher `hkdf(data key, "database")` as a raw key, so that it derives none itself.
@@ -319,8 +324,7 @@ mod tests {
         let vault =
             Vault { store: Uuid::nil(), data_key: Secret::default(), spool_secret: secret.clone() };
         let line = vault.spool_public_line().unwrap();
-        let encoded =
-            line.strip_prefix("iai-spool-x25519:v1:").unwrap().strip_suffix('\n').unwrap();
+        let encoded = line.strip_prefix("iai-spool-x25519:v1:").unwrap().trim_end();
         let bytes = STANDARD.decode(encoded).unwrap();
         assert_eq!(bytes.len(), 32);
         let private = <X25519HkdfSha256 as Kem>::PrivateKey::from_bytes(&*secret).unwrap();

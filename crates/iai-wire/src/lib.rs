@@ -22,7 +22,7 @@ pub use request::{Call, Control, MalformedRequest, Params, Request};
 pub use seal::{OpeningKey, SealError, SealingKey};
 pub use spool::{
     SPOOL_VERSION, SpoolEvent, SpoolHeader, SpoolItem, SpoolReader, SpoolWriter, Unreadable,
-    count_events, why_unreadable,
+    count_events, opens_nothing, why_unreadable,
 };
 
 /// Raised when a request or a reply changes its meaning; the handshake compares it.

@@ -14,6 +14,7 @@ use hpke::aead::ExportOnlyAead;
 use hpke::kdf::HkdfSha256;
 use hpke::kem::X25519HkdfSha256;
 use hpke::{Deserializable as _, Kem, OpModeR, OpModeS, Serializable as _};
+use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 use zeroize::Zeroizing;
 
@@ -21,6 +22,8 @@ use zeroize::Zeroizing;
 pub(crate) const SUITE: &str = "hpke-x25519-hkdf-sha256-chacha20poly1305";
 
 const PUBLIC_PREFIX: &str = "iai-spool-x25519:v1:";
+/// How many bytes of the key's hash stand behind it, a blank for each bit.
+const CHECKSUM_BYTES: usize = 4;
 const KEY_NAME_CHARS: usize = 12;
 const INFO: &[u8] = b"iai-mcp spool v2";
 const EXPORT_LABEL: &[u8] = b"spool lines";
@@ -29,8 +32,11 @@ const LINE_LABEL: &[u8] = b"iai-mcp spool line";
 /// Why something could not be sealed or opened.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum SealError {
-    /// The public key file does not hold a key.
-    #[error("the spool's public key is malformed; the daemon rewrites it at its next start")]
+    /// The public key file does not hold a key, or another than was written.
+    #[error(
+        "the spool's public key is malformed or was changed; `iai-mcp daemon restart` writes it \
+         again"
+    )]
     BadPublicKey,
     /// The line was sealed to another key, or its bytes changed.
     #[error("the line was sealed to another store's key or is damaged")]
@@ -51,10 +57,17 @@ impl std::fmt::Debug for OpeningKey {
 }
 
 impl SealingKey {
-    /// Reads the key from the text of the public key file.
+    /// Reads the key from the text of the public key file. What is sealed to a key that was changed
+    /// nobody opens again, so its checksum must fit; programs before 0.10 wrote none.
     pub fn parse(text: &str) -> Result<Self, SealError> {
-        let encoded = text.trim_end().strip_prefix(PUBLIC_PREFIX).ok_or(SealError::BadPublicKey)?;
+        let line = text.trim_end_matches(['\r', '\n']);
+        let key = line.trim_end();
+        let encoded = key.strip_prefix(PUBLIC_PREFIX).ok_or(SealError::BadPublicKey)?;
         let bytes = BASE64.decode(encoded).map_err(|_| SealError::BadPublicKey)?;
+        let checksum = line.get(key.len()..).unwrap_or_default();
+        if !checksum.is_empty() && checksum != blanks_for(&bytes) {
+            return Err(SealError::BadPublicKey);
+        }
         let key = <X25519HkdfSha256 as Kem>::PublicKey::from_bytes(&bytes);
         key.map(Self).map_err(|_| SealError::BadPublicKey)
     }
@@ -145,6 +158,14 @@ fn key_name(public: &<X25519HkdfSha256 as Kem>::PublicKey) -> String {
     BASE64.encode(public.to_bytes()).chars().take(KEY_NAME_CHARS).collect()
 }
 
+/// The checksum behind a public key: one bit of its hash after the other, a tab for 1 and a space
+/// for 0, which earlier programs pass over.
+fn blanks_for(public: &[u8]) -> String {
+    let hash = Sha256::digest(public);
+    let bits = hash.iter().take(CHECKSUM_BYTES).flat_map(|byte| (0..8).map(move |n| byte >> n & 1));
+    bits.map(|bit| if bit == 1 { '\t' } else { ' ' }).collect()
+}
+
 fn nonce(n: u64) -> Nonce {
     let mut bytes = [0; 12];
     for (place, byte) in bytes.iter_mut().zip(n.to_le_bytes()) {
@@ -188,5 +209,24 @@ pub(crate) mod tests {
         for text in ["", "iai-spool-x25519:v1:", "iai-spool-x25519:v1:AAAA", "ssh-ed25519 AAAA"] {
             assert_eq!(SealingKey::parse(text).unwrap_err(), SealError::BadPublicKey, "{text}");
         }
+    }
+
+    #[test]
+    fn a_public_key_with_a_checksum_is_refused_after_any_change() {
+        let public = X25519HkdfSha256::gen_keypair().1.to_bytes();
+        let bare = format!("{PUBLIC_PREFIX}{}", BASE64.encode(public));
+        let whole = format!("{bare}{}\n", blanks_for(&public));
+        for text in [&whole, whole.trim_end_matches('\n'), &format!("{bare}\n"), &bare] {
+            SealingKey::parse(text).unwrap();
+        }
+        for place in 0..whole.len() - 1 {
+            for change in [1, 9, 41] {
+                let mut bytes = whole.clone().into_bytes();
+                bytes[place] ^= change;
+                let text = String::from_utf8(bytes).unwrap();
+                assert!(SealingKey::parse(&text).is_err(), "{place}: {text:?}");
+            }
+        }
+        assert!(SealingKey::parse(&whole[..whole.len() - 4]).is_err(), "cut off");
     }
 }

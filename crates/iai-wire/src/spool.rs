@@ -297,6 +297,24 @@ pub fn why_unreadable(first_line: &[u8], own_key: Option<&str>) -> Option<Unread
     }
 }
 
+/// Tells whether a file has sealed lines and `key` opens none of them: it is sealed to another key,
+/// or its key share was changed. Its neighbours say nothing about a line that is merely damaged.
+pub fn opens_nothing(input: impl BufRead, key: &OpeningKey) -> io::Result<bool> {
+    let mut lines = LineReader::new(input);
+    let mut opener = None;
+    let mut has_sealed = false;
+    while let Some(line) = lines.next_line()? {
+        let (Line::Whole(bytes) | Line::Unended(bytes)) = line else { continue };
+        match understand(bytes, Some(key), &mut opener) {
+            Ok(None) => {}
+            Ok(Some(_)) => return Ok(false),
+            // A line torn by a power cut was never promised, and is no reason to keep the file.
+            Err(_) => has_sealed |= parse_object(bytes).is_ok_and(|f| f.contains_key("line")),
+        }
+    }
+    Ok(has_sealed)
+}
+
 /// Counts the turns waiting in a spool file, without opening a seal.
 pub fn count_events(input: impl BufRead) -> io::Result<u64> {
     let mut lines = LineReader::new(input);
@@ -396,6 +414,30 @@ mod tests {
         let n_bad = items.iter().filter(|item| matches!(item, SpoolItem::Bad { .. })).count();
         assert_eq!(n_bad, 4);
         assert_eq!(items.last(), Some(&SpoolItem::Event(Box::new(event("kept")))));
+    }
+
+    #[test]
+    fn a_file_of_which_nothing_opens_is_told_from_one_with_bad_lines() {
+        let (seal, open) = key_pair();
+        let (_, other) = key_pair();
+        let mut writer = SpoolWriter::sealed(Vec::new(), &header(), &seal).unwrap();
+        writer.push(&event("one")).unwrap();
+        let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+        let check = |text: &str, key: &OpeningKey, expect| {
+            assert_eq!(opens_nothing(text.as_bytes(), key).unwrap(), expect, "{text}");
+        };
+        check(&text, &open, false);
+        // A key that differs behind its name: the first line says nothing of it.
+        check(&text.replace(&seal.name(), &other.name()), &other, true);
+        let lines: Vec<&str> = text.lines().collect();
+        let bad = r#"{"n":0,"line":"AAAA"}"#;
+        check(&[lines[0], bad, lines[2]].join("\n"), &open, false);
+        check(&[lines[0], bad, bad].join("\n"), &open, true);
+        check(&[&lines[0].replace("share", "shore"), lines[1], lines[2]].join("\n"), &open, true);
+        check(&[lines[0], &lines[1][..40]].join("\n"), &open, false);
+        check("garbage\n{}\n", &open, false);
+        check("{\"version\":9}\n", &open, false);
+        check("", &open, false);
     }
 
     #[test]

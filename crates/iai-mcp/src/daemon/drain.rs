@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use iai_memory::{Ingested, MemoryEngine, NewMemory};
-use iai_wire::{OpeningKey, SpoolItem, SpoolReader, count_events};
+use iai_wire::{OpeningKey, SpoolItem, SpoolReader, count_events, opens_nothing};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::clock;
@@ -61,7 +61,7 @@ enum Outcome {
     Drained(Ingested),
     /// By the other way in, a moment ago.
     DrainedBefore(Ingested),
-    /// Written by a newer program or sealed to another store: left as it is.
+    /// Written by a newer program or sealed to a key we do not have: left as it is.
     NotOurs,
     Stopped,
 }
@@ -143,6 +143,11 @@ impl Drainer {
                 Part::Batch(gathered) => gathered.recognised(&self.engine)?,
                 Part::NotOurs => return Ok(Outcome::NotOurs),
             };
+            // Set aside, its lines would be gone with the share that could open them one day.
+            if batch.turns.is_empty() && !batch.bad_lines.is_empty() && self.is_sealed_away(path)? {
+                tracing::error!(file = name, "not a line of it can be opened; it stays");
+                return Ok(Outcome::NotOurs);
+            }
             sum(&mut total, self.engine.store_batch(&batch, clock::now())?);
             if batch.is_last {
                 break;
@@ -153,6 +158,10 @@ impl Drainer {
         }
         parts.leave(path)?;
         Ok(Outcome::Drained(total))
+    }
+
+    fn is_sealed_away(&self, path: &Path) -> io::Result<bool> {
+        opens_nothing(BufReader::new(File::open(path)?), &self.key)
     }
 
     /// Opens a file; `None` when it is gone.

@@ -217,6 +217,56 @@ fn a_store_without_its_spool_key_takes_turns_later_and_never_in_clear_text() {
     sandbox.settled(4);
 }
 
+/// Changes one letter of the key that hooks seal to, behind the part that names it.
+fn changed(line: &[u8]) -> Vec<u8> {
+    let mut bad = line.to_vec();
+    bad[40] = if bad[40] == b'A' { b'B' } else { b'A' };
+    bad
+}
+
+#[test]
+fn a_changed_spool_key_has_hooks_wait_and_loses_no_turn() {
+    let sandbox = stopped_store();
+    let daemon = sandbox.daemon();
+    let public = sandbox.root().join("spool.pub");
+    let line = fs::read(&public).unwrap();
+    fs::write(&public, changed(&line)).unwrap();
+    let transcript = sandbox.transcript("late.jsonl", &["the canary sings", "noted"]);
+    fire(&sandbox, "late", &transcript);
+    assert_eq!(sandbox.spool().len(), 0);
+    assert_eq!(findings(&sandbox)[0]["what"], "spool key");
+    let (verdict, detail, next) = row(&sandbox, "spool");
+    assert_eq!(verdict, "fail", "{detail}");
+    assert!(next.contains("iai-mcp daemon restart"), "{next}");
+    daemon.stop();
+    let _daemon = sandbox.daemon();
+    assert_eq!(fs::read(&public).unwrap(), line, "made again from the vault");
+    fire(&sandbox, "late", &transcript);
+    sandbox.settled(4);
+}
+
+#[test]
+fn what_is_sealed_to_a_key_nobody_has_stays_in_the_spool_and_is_named() {
+    let sandbox = stopped_store();
+    let public = sandbox.root().join("spool.pub");
+    let line = fs::read(&public).unwrap();
+    // As programs before 0.10 wrote it, without a checksum.
+    fs::write(&public, changed(line.trim_ascii_end())).unwrap();
+    sandbox.capture("late", &sandbox.transcript("late.jsonl", &["the canary sings", "noted"]));
+    let daemon = sandbox.daemon();
+    eventually("the file was looked at", || sandbox.status().unwrap()["failed"] == 2);
+    let waiting = sandbox.spool();
+    assert_eq!(waiting.len(), 1, "it is not thrown away");
+    let found = findings(&sandbox);
+    assert_eq!((&found[0]["what"], found.len()), (&json!("spool"), 1), "{found:?}");
+    assert_eq!(found[0]["where"], waiting[0].to_str().unwrap());
+    assert!(found[0]["do"].as_str().unwrap().contains("iai-mcp import"), "{found:?}");
+    daemon.stop();
+    fs::write(&public, line.trim_ascii_end()).unwrap();
+    fs::rename(&waiting[0], sandbox.path("seen")).unwrap();
+    assert_eq!(findings(&sandbox), Vec::<Value>::new(), "a key without a checksum is fine");
+}
+
 #[test]
 fn another_stores_backup_takes_the_place_of_what_waits_too() {
     let other = stopped_store();

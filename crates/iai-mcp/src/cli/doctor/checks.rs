@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use iai_wire::SOCKET_PATH_BYTES_MAX;
+use iai_wire::{SOCKET_PATH_BYTES_MAX, SealingKey};
 use rustix::fs::Access;
 use serde_json::Value;
 
@@ -272,6 +272,12 @@ fn spool(settings: &Settings, status: &Result<Value, CallError>) -> Check {
         let detail = format!("{} is missing, and hooks write nothing without it", public.display());
         return Check::fail(NAME, detail, "`iai-mcp daemon restart` makes it again");
     }
+    if let Ok(text) = fs::read_to_string(&public)
+        && SealingKey::parse(&text).is_err()
+    {
+        let detail = format!("{} was changed, and hooks write nothing by it", public.display());
+        return Check::fail(NAME, detail, "`iai-mcp daemon restart` writes it again");
+    }
     let files = crate::capture::waiting_files(&settings.home);
     let waiting = || files.iter().filter(|file| !file.is_set_aside);
     if let Some((file, why)) = waiting().find_map(|file| Some((file, file.stuck.as_ref()?))) {
@@ -305,8 +311,9 @@ fn set_aside(status: &Result<Value, CallError>) -> Check {
         Ok(0) => Check::pass(NAME, "no line was unreadable"),
         Ok(n) => Check::warn(
             NAME,
-            format!("{n} lines could not be understood"),
-            "they are kept in the store; nothing else is affected",
+            format!("{n} lines could not be understood, and are kept"),
+            "`iai-mcp import` takes their turns in from the transcripts; `iai-mcp verify` names \
+             files that stay in the spool",
         ),
         Err(_) => Check::unknown(NAME),
     }

@@ -11,7 +11,9 @@ use iai_memory::{
     CheckDepth, MemoryEngine, MemoryError, Model, Problem, StoreError, check_log, damaged_logs,
     spool_keys,
 };
-use iai_wire::{OpeningKey, SPOOL_VERSION, SpoolItem, SpoolReader, Unreadable};
+use iai_wire::{
+    OpeningKey, SPOOL_VERSION, SealingKey, SpoolItem, SpoolReader, Unreadable, opens_nothing,
+};
 use serde_json::{Value, json};
 
 use super::keeping::yield_to_others;
@@ -286,9 +288,9 @@ fn check_spool(settings: &Settings, found: &mut Integrity) {
     if public.symlink_metadata().is_err() {
         let next = "`iai-mcp daemon restart` makes it again";
         found.add("spool key", &public, "it is missing, and hooks write nothing without it", next);
-    } else if fs::read_to_string(&public).ok().as_ref() != Some(&keys.public_line) {
-        let next =
-            "`iai-mcp daemon restart` writes it again; turns sealed to it meanwhile are lost";
+    } else if !fs::read_to_string(&public).is_ok_and(|text| is_key(&text, &keys.public_line)) {
+        let next = "`iai-mcp daemon restart` writes it again; then `iai-mcp import` reads the \
+                    transcripts again, should a hook have sealed to it";
         found.add("spool key", &public, "it is not the public key of this store", next);
     }
     let Ok(key) = OpeningKey::from_bytes(&keys.secret) else { return };
@@ -303,10 +305,21 @@ fn check_spool(settings: &Settings, found: &mut Integrity) {
     }
 }
 
+/// An earlier daemon wrote the same key without a checksum.
+fn is_key(text: &str, line: &str) -> bool {
+    text.trim_end() == line.trim_end() && SealingKey::parse(text).is_ok()
+}
+
 fn check_spool_file(path: &Path, key: &OpeningKey, found: &mut Integrity) {
     const NEXT: &str = "the daemon sets the line aside and stores the others; \
                         `iai-mcp import` reads the transcript again";
+    const SEALED_AWAY: &str = "it stays; `iai-mcp import` reads the transcript again, then move \
+                               the file away";
     // Drained since it was listed.
+    let Ok(file) = File::open(path) else { return };
+    if opens_nothing(BufReader::new(&file), key).unwrap_or(false) {
+        return found.add("spool", path, in_words(&Unreadable::ForeignSeal), SEALED_AWAY);
+    }
     let Ok(file) = File::open(path) else { return };
     let mut reader = SpoolReader::new(BufReader::new(file), Some(key));
     let mut holds_turns = false;
@@ -331,7 +344,7 @@ fn check_spool_file(path: &Path, key: &OpeningKey, found: &mut Integrity) {
                 return found.add("spool", path, detail, "update the program");
             }
             Ok(Some(SpoolItem::ForeignSeal)) => {
-                return found.add("spool", path, in_words(&Unreadable::ForeignSeal), NEXT);
+                return found.add("spool", path, in_words(&Unreadable::ForeignSeal), SEALED_AWAY);
             }
             Err(error) => return found.add("spool", path, error.to_string(), NEXT),
         }
