@@ -2,6 +2,7 @@
 //! scripts.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use iai_wire::ConnectError;
 use thiserror::Error;
@@ -37,6 +38,13 @@ impl From<Exit> for ExitCode {
 /// there, what was printed is out, and a write cut off here is one cut off by a kill.
 pub(crate) fn leave(code: ExitCode) -> ! {
     signal_hook::low_level::exit(number_of(code))
+}
+
+/// Has a file that may not grow any more (`ulimit -f`) be an error of whoever writes it: without a
+/// handler the signal would end a hook in its host's face, and the daemon without a word.
+pub(crate) fn outlive_file_limit() {
+    // Where no handler can be set, all is as it was.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default()).ok();
 }
 
 /// The standard library tells nobody which number a code is.

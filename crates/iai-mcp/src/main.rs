@@ -25,5 +25,6 @@ mod web;
 
 fn main() {
     home::set_own_umask();
+    exit::outlive_file_limit();
     exit::leave(cli::main());
 }

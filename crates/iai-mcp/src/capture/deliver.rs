@@ -44,6 +44,7 @@ pub(crate) struct DeliverError {
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "freeing disk space",
+        io::ErrorKind::FileTooLarge => "raising the limit of file sizes (`ulimit -f`)",
         io::ErrorKind::ReadOnlyFilesystem => "making the disk writable",
         io::ErrorKind::PermissionDenied => "giving yourself access to that folder",
         io::ErrorKind::NotADirectory => "moving away what stands in the folder's place",

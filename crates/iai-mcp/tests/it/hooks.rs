@@ -58,6 +58,26 @@ fn spooled(sandbox: &Sandbox) -> (usize, usize) {
 }
 
 #[test]
+fn a_limit_on_file_sizes_ends_no_hook_with_a_signal() {
+    let sandbox = Sandbox::new();
+    let (path, payload) = session(&sandbox);
+    append(&path, &line("u", "user", &"a long question ".repeat(500)));
+    let program = env!("CARGO_BIN_EXE_iai-mcp");
+    let own = sandbox.command(&[]);
+    let variables = own.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    let mut shell = std::process::Command::new("sh");
+    let script = format!("ulimit -f 2; exec {program} hook stop --host claude");
+    let shell = shell.env_clear().envs(variables).arg("-c").arg(script);
+    let shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = shell.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    assert!(sandbox.spool().is_empty(), "no half of a file is left");
+    fire(&sandbox, "stop", &payload);
+    assert_eq!(spooled(&sandbox), (1, 1), "the turn comes at the next event");
+}
+
+#[test]
 fn every_stop_takes_only_what_is_new() {
     let sandbox = Sandbox::new();
     let (path, payload) = session(&sandbox);
