@@ -16,6 +16,7 @@ mod organiser;
 mod priority;
 mod reflection;
 mod scanning;
+mod seats;
 mod singleton;
 mod sync;
 mod tally;
@@ -45,6 +46,7 @@ use handlers::Failure;
 use lifecycle::{Action, Event, Leave, Lifecycle, Phase};
 use listen::Listening;
 use opening::{OpenStore, Opened};
+use seats::Seats;
 use singleton::Singleton;
 use workers::Workers;
 
@@ -65,11 +67,12 @@ pub(crate) fn run(settings: &Settings, on_ready: impl FnOnce(Option<&Path>)) -> 
     let home = &settings.home;
     let root = home.root().to_owned();
     ensure_private_folder(&root).map_err(|source| UnusableFolder { path: root, source })?;
+    let seats = Seats::new(seats::raise_file_limit()?);
     let lock = Singleton::take(home)?;
     let listening = Listening::begin(home, &lock)?;
     let _log = crate::log::to_file(&home.daemon_log())?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "listening");
-    let result = serve(settings, &listening, on_ready);
+    let result = serve(settings, &listening, seats, on_ready);
     listening.end();
     tracing::info!("left");
     drop(lock);
@@ -79,6 +82,7 @@ pub(crate) fn run(settings: &Settings, on_ready: impl FnOnce(Option<&Path>)) -> 
 fn serve(
     settings: &Settings,
     listening: &Listening,
+    seats: Arc<Seats>,
     on_ready: impl FnOnce(Option<&Path>),
 ) -> anyhow::Result<()> {
     let (events, inbox) = mpsc::sync_channel(EVENTS_MAX);
@@ -87,7 +91,7 @@ fn serve(
     let face = Arc::new(Face::new(clock::now(), settings.home.spool()));
     let answer = answerer(settings, Arc::clone(&store), Arc::clone(&face), events.clone());
     let workers = Workers::start(&answer).context("starting the workers")?;
-    let desk = Desk { face: Arc::clone(&face), workers, events: events.clone() };
+    let desk = Desk { face: Arc::clone(&face), seats, workers, events: events.clone() };
     let listener = listening.listener.try_clone().context("sharing the socket")?;
     thread::Builder::new()
         .name("accept".to_owned())

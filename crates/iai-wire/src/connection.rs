@@ -155,7 +155,13 @@ impl Connection {
 
     /// Sends a control message and waits for its answer.
     pub fn control(&mut self, message: &Value, limit: Duration) -> Result<Value, CallError> {
-        self.exchange(message, limit)
+        let answer: Value = self.exchange(message, limit)?;
+        match answer.get("error").map(|_| serde_json::from_value(answer.clone())) {
+            Some(Ok(Response { error: Some(error), .. })) => {
+                Err(CallError::Refused { code: error.code, message: error.message })
+            }
+            Some(Ok(_) | Err(_)) | None => Ok(answer),
+        }
     }
 
     /// Waits until the daemon closes its end, or the limit passes.
@@ -173,7 +179,12 @@ impl Connection {
         let until = Instant::now() + limit;
         let mut stream = self.reader.stream();
         stream.set_write_timeout(Some(limit))?;
-        write_frame(&mut stream, message).map_err(|error| call_error(error, limit))?;
+        let written = write_frame(&mut stream, message).map_err(|error| call_error(error, limit));
+        // Whoever is refused is told before the door closes: the reason may be there to read.
+        match written {
+            Ok(()) | Err(CallError::Closed) => {}
+            Err(error) => return Err(error),
+        }
         let left = until.saturating_duration_since(Instant::now());
         // A zero timeout would mean "wait for ever" to the system.
         self.reader.stream().set_read_timeout(Some(left.max(Duration::from_millis(1))))?;

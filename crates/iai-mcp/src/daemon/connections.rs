@@ -3,7 +3,6 @@
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::Duration;
@@ -12,17 +11,19 @@ use iai_wire::{
     Control, FRAME_BYTES_MAX, FrameError, FrameReader, Request, code, error_reply, peer_uid,
     write_frame,
 };
+use rustix::io::Errno;
 use serde_json::{Value, json};
 
 use super::face::{Asked, Face};
 use super::lifecycle::Event;
 use super::news;
+use super::seats::{Held, Seats};
 use super::workers::{DEADLINE, Workers};
 use crate::clock;
 use crate::fields::Fields as _;
 
-/// Connections at once; one more is told so and closed.
-const CONNECTIONS_MAX: usize = 256;
+/// How long accepting rests when the system has no descriptor left for another connection.
+const WITHOUT_DESCRIPTORS: Duration = Duration::from_millis(50);
 /// Frames live on the heap; the stack has to hold JSON nested as deeply as the parser allows.
 /// Untouched, it costs nothing.
 const STACK_BYTES: usize = 2 * 1024 * 1024;
@@ -33,51 +34,60 @@ const WRITE_LIMIT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(super) struct Desk {
     pub(super) face: Arc<Face>,
+    pub(super) seats: Arc<Seats>,
     pub(super) workers: Workers,
     pub(super) events: SyncSender<Event>,
 }
 
 /// Accepts for ever. Ends only with the process.
 pub(super) fn accept(listener: &UnixListener, desk: &Desk) {
-    let n_open = Arc::new(AtomicUsize::new(0));
+    let mut is_short = false;
     loop {
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
             Err(error) if is_passing(&error) => continue,
+            Err(error) if is_shortage(&error) => {
+                if !std::mem::replace(&mut is_short, true) {
+                    tracing::warn!(%error, "whoever connects has to wait");
+                }
+                desk.seats.make_room(Duration::ZERO);
+                thread::park_timeout(WITHOUT_DESCRIPTORS);
+                continue;
+            }
             Err(error) => {
                 tracing::error!(%error, "cannot accept connections any more");
                 desk.events.send(Event::StopAsked).ok();
                 return;
             }
         };
-        if let Err(refusal) = admit(&stream, &n_open) {
-            refuse(&stream, &refusal);
-            continue;
-        }
-        n_open.fetch_add(1, Ordering::Relaxed);
-        let guard = OpenGuard { n_open: Arc::clone(&n_open), events: desk.events.clone() };
-        let desk = desk.clone();
-        let served = thread::Builder::new().name("connection".to_owned()).stack_size(STACK_BYTES);
-        let served = served.spawn(move || {
-            guard.events.send(Event::ConnectionOpened).ok();
-            serve(stream, &desk);
-            drop(guard);
-        });
-        if let Err(error) = served {
-            tracing::warn!(%error, "no thread for a connection");
+        is_short = false;
+        match admit(stream, &desk.seats) {
+            Ok(held) => begin(held, desk.clone()),
+            Err((stream, refusal)) => refuse(&stream, &refusal),
         }
     }
 }
 
-/// Counts a connection down however its thread ends.
+fn begin(held: Held, desk: Desk) {
+    let served = thread::Builder::new().name("connection".to_owned()).stack_size(STACK_BYTES);
+    let guard = OpenGuard { events: desk.events.clone() };
+    let served = served.spawn(move || {
+        guard.events.send(Event::ConnectionOpened).ok();
+        serve(&held, &desk);
+        drop((held, guard));
+    });
+    if let Err(error) = served {
+        tracing::warn!(%error, "no thread for a connection");
+    }
+}
+
+/// Tells of a connection's end however its thread ends.
 struct OpenGuard {
-    n_open: Arc<AtomicUsize>,
     events: SyncSender<Event>,
 }
 
 impl Drop for OpenGuard {
     fn drop(&mut self) {
-        self.n_open.fetch_sub(1, Ordering::Relaxed);
         self.events.send(Event::ConnectionClosed).ok();
     }
 }
@@ -86,26 +96,29 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted)
 }
 
+/// Descriptors and memory come back when somebody else gives theirs away.
+fn is_shortage(error: &io::Error) -> bool {
+    let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
+    shortages.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
 struct Refusal {
     code: i64,
     message: String,
 }
 
-fn admit(stream: &UnixStream, n_open: &AtomicUsize) -> Result<(), Refusal> {
-    if CONNECTIONS_MAX <= n_open.load(Ordering::Relaxed) {
-        let message = format!("{CONNECTIONS_MAX} connections are open already; close one");
-        return Err(Refusal { code: code::BUSY, message });
-    }
+fn admit(stream: UnixStream, seats: &Arc<Seats>) -> Result<Held, (UnixStream, Refusal)> {
     let own = rustix::process::getuid().as_raw();
-    match peer_uid(stream) {
-        Ok(uid) if uid == own => Ok(()),
-        Ok(_) | Err(_) => {
-            let message = format!(
-                "this memory belongs to user {own}; set IAI_MCP_STORE to a folder of yours"
-            );
-            Err(Refusal { code: code::FOREIGN_PEER, message })
-        }
+    // Before the seat: a stranger must not take one away from anybody.
+    if !peer_uid(&stream).is_ok_and(|uid| uid == own) {
+        let message =
+            format!("this memory belongs to user {own}; set IAI_MCP_STORE to a folder of yours");
+        return Err((stream, Refusal { code: code::FOREIGN_PEER, message }));
     }
+    seats.take(stream).map_err(|stream| {
+        let message = format!("{} connections are open already; close one", seats.n_max());
+        (stream, Refusal { code: code::BUSY, message })
+    })
 }
 
 fn refuse(mut stream: &UnixStream, refusal: &Refusal) {
@@ -117,14 +130,17 @@ fn refuse(mut stream: &UnixStream, refusal: &Refusal) {
     }
 }
 
-fn serve(stream: UnixStream, desk: &Desk) {
+fn serve(held: &Held, desk: &Desk) {
+    let (seat, stream) = (&held.seat, &held.seat.stream);
     if let Err(error) = stream.set_write_timeout(Some(WRITE_LIMIT)) {
         tracing::warn!(%error, "a connection without a write limit is not served");
         return;
     }
     let mut reader = FrameReader::new(stream);
     loop {
-        let reply = match reader.next_frame() {
+        let frame = reader.next_frame();
+        seat.begin_answer();
+        let reply = match frame {
             Ok(None) => return,
             Ok(Some(frame)) => answer(frame, desk),
             Err(FrameError::TooLong) => {
@@ -133,7 +149,7 @@ fn serve(stream: UnixStream, desk: &Desk) {
             }
             Err(FrameError::Io(_)) => return,
         };
-        let mut stream = reader.stream();
+        let mut stream = *reader.stream();
         let written = match write_frame(&mut stream, &reply) {
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 let message = "the answer is larger than a frame; ask for less";
@@ -145,6 +161,7 @@ fn serve(stream: UnixStream, desk: &Desk) {
         if written.is_err() {
             return;
         }
+        seat.end_answer();
     }
 }
 
