@@ -2,8 +2,9 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -16,13 +17,17 @@ use thiserror::Error;
 
 use super::{CallError, Client, STATUS_LIMIT};
 use crate::fields::Fields as _;
-use crate::home::{Home, UnusableFolder, ensure_private_folder, open_own_file};
+use crate::home::{
+    Home, UnusableFolder, ensure_inner_folder, ensure_private_folder, open_own_file,
+};
 use crate::settings::Settings;
 
 /// A store that needs longer than this to open is in trouble.
 const START_LIMIT: Duration = Duration::from_secs(30);
 const STOP_LIMIT: Duration = Duration::from_secs(10);
 const COMPLAINT_BYTES_MAX: u64 = 16 * 1024;
+/// With less than this no store can be opened.
+const ROOM_BYTES_MIN: u64 = 256 * 1024;
 
 /// How `daemon start` found things.
 pub(crate) enum Started {
@@ -43,12 +48,14 @@ pub(crate) fn start_daemon(settings: &Settings) -> anyhow::Result<Started> {
     }
     let complaints = settings.home.start_log();
     let mut child = spawn(&settings.home, &complaints)?;
-    if let Readiness::Ended { code } = wait_ready(&mut child)? {
-        let why = said(&complaints);
-        let why = why.unwrap_or_else(|| "the daemon ended at once and did not say why".to_owned());
-        return Err(StartFailed { why, code }.into());
+    if let Readiness::Ended { status } = wait_ready(&mut child)? {
+        return Err(StartFailed::of(&settings.home, &complaints, status).into());
     }
-    let status = client.status().context("the daemon started and does not answer")?;
+    let status = client.status();
+    if let Ok(Some(ended)) = child.try_wait() {
+        return Err(StartFailed::of(&settings.home, &complaints, ended).into());
+    }
+    let status = status.context("the daemon started and does not answer")?;
     Ok(Started::Now { status, remarks: said(&complaints) })
 }
 
@@ -57,7 +64,8 @@ fn spawn(home: &Home, complaints: &Path) -> anyhow::Result<Child> {
     let program = std::env::current_exe().context("finding this program's own path")?;
     let unusable = |source| UnusableFolder { path: home.root().to_owned(), source };
     ensure_private_folder(home.root()).map_err(unusable)?;
-    ensure_private_folder(&home.logs()).map_err(unusable)?;
+    let logs = home.logs();
+    ensure_inner_folder(&logs).map_err(|source| UnusableFolder { path: logs, source })?;
     let opening = || format!("opening {}", complaints.display());
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -82,9 +90,31 @@ pub(crate) struct StartFailed {
     pub(crate) code: Option<i32>,
 }
 
+impl StartFailed {
+    fn of(home: &Home, complaints: &Path, status: ExitStatus) -> Self {
+        let why = said(complaints).unwrap_or_else(|| without_words(home, status));
+        Self { why, code: status.code() }
+    }
+}
+
+/// A disk without room takes no complaint either, and neither does a process that is killed.
+fn without_words(home: &Home, status: ExitStatus) -> String {
+    let room = rustix::fs::statvfs(home.root());
+    if room.is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) < ROOM_BYTES_MIN) {
+        let root = home.root().display();
+        return format!("the daemon ended at once: the disk is full at {root}; free some space");
+    }
+    match status.signal() {
+        Some(signal) => format!("the daemon was ended by signal {signal}"),
+        None => {
+            "the daemon ended at once and did not say why; see `iai-mcp daemon logs`".to_owned()
+        }
+    }
+}
+
 enum Readiness {
     Ready,
-    Ended { code: Option<i32> },
+    Ended { status: ExitStatus },
 }
 
 /// The daemon writes one line when its store is open, and its pipe closes when it dies before that.
@@ -101,7 +131,7 @@ fn wait_ready(child: &mut Child) -> anyhow::Result<Readiness> {
         Ok(_) => {
             // It has died; taking its exit leaves no zombie behind.
             let status = child.wait().context("waiting for the daemon's exit")?;
-            Ok(Readiness::Ended { code: status.code() })
+            Ok(Readiness::Ended { status })
         }
         Err(_) => {
             bail!("the daemon has not opened its store within 30 s; see `iai-mcp daemon logs`")

@@ -351,6 +351,23 @@ fn links_in_the_place_of_folders_and_files_are_named_without_a_daemon() {
 }
 
 #[test]
+fn a_link_in_the_place_of_the_logs_is_refused_before_anything_of_theirs_is_touched() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+    let sandbox = stopped_store();
+    let (logs, theirs) = (sandbox.root().join("logs"), sandbox.path("theirs"));
+    fs::rename(&logs, sandbox.path("before")).unwrap();
+    fs::create_dir(&theirs).unwrap();
+    fs::set_permissions(&theirs, fs::Permissions::from_mode(0o755)).unwrap();
+    symlink(&theirs, &logs).unwrap();
+    let refused = sandbox.run(&["daemon", "start"]);
+    assert!(!refused.status.success());
+    let told = crate::support::stderr(&refused);
+    assert!(told.contains("this is a link") && told.contains(logs.to_str().unwrap()), "{told}");
+    assert_eq!(fs::metadata(&theirs).unwrap().mode() & 0o777, 0o755);
+    assert_eq!(fs::read_dir(&theirs).unwrap().count(), 0);
+}
+
+#[test]
 fn verify_says_what_it_looked_at_and_restore_what_it_was_given() {
     let sandbox = Sandbox::new();
     let told = sandbox.run(&["verify"]);
