@@ -21,7 +21,7 @@ use crate::connection;
 use crate::error::{Result, StoreError};
 use crate::exchange;
 use crate::files::{self, StorePaths};
-use crate::reader::Reader;
+use crate::reader::{Reader, check_no_orphan};
 use crate::record::{Counts, KeyOrigin};
 use crate::vault::envelope::Envelope;
 use crate::vault::{KeySource, Secret, Vault};
@@ -91,6 +91,7 @@ pub fn back_up(
     }
     exchange::check_no_database_waits(paths)?;
     let Some((vault, envelope)) = Vault::open_with_envelope(paths, keys)? else {
+        check_no_orphan(paths)?;
         return Err(StoreError::NoStore { path: paths.folder.clone() });
     };
     let (mut database, counts) = snapshot(paths, &vault, ask.file, watch)?;

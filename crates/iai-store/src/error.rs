@@ -7,6 +7,10 @@ use rusqlite::ErrorCode;
 
 use crate::record::{KeyOrigin, MemoryId};
 
+/// Whoever has the store open needs neither key nor vault to write both anew.
+const SAVED_BY_DAEMON: &str = "while a daemon still runs do not stop it, `iai-mcp crypto rotate` \
+                               makes a new key and saves everything";
+
 /// A result of the store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -64,8 +68,8 @@ pub enum StoreError {
     },
     /// The store expects a key file and there is none.
     #[error(
-        "the key file {} is missing although a store exists; \
-         put back the copy you kept, nothing can be read without it (a backup does not hold it)",
+        "the key file {} is missing although a store exists; {SAVED_BY_DAEMON}, else put back the \
+         copy you kept: nothing can be read without it, and a backup does not hold it",
         .path.display()
     )]
     KeyMissing {
@@ -139,8 +143,8 @@ pub enum StoreError {
     },
     /// The key file holds something other than one key.
     #[error(
-        "the key file {} has {length} bytes instead of 32; \
-         restore the original from your backup",
+        "the key file {} has {length} bytes instead of 32; {SAVED_BY_DAEMON}, else put back the \
+         copy you kept, a backup does not hold it",
         .path.display()
     )]
     KeyLength {
@@ -161,8 +165,8 @@ pub enum StoreError {
     },
     /// The vault cannot be used although the key may be right.
     #[error(
-        "the vault {} is damaged ({reason}); \
-         restore it from your backup together with the database",
+        "the vault {} is damaged ({reason}); {SAVED_BY_DAEMON}, else restore a backup, which holds \
+         vault and database, with `iai-mcp restore FILE --replace`",
         .path.display()
     )]
     VaultDamaged {
@@ -380,7 +384,8 @@ fn wrong_key(path: &Path, origin: KeyOrigin, offered: KeyOrigin) -> String {
     match (origin, offered) {
         (KeyOrigin::File, KeyOrigin::File) => {
             format!(
-                "the key file does not open the vault {vault}; restore the key it was made with"
+                "the key file does not open the vault {vault}; {SAVED_BY_DAEMON}, else put back \
+                 the key it was made with"
             )
         }
         (KeyOrigin::Passphrase, KeyOrigin::Passphrase) => {

@@ -56,7 +56,10 @@ pub(super) fn run(
         }
         CryptoCommand::Rotate(arguments) => {
             let kept = keep_old_key(settings)?;
-            let told = rotate(arguments, settings, output)?;
+            let told = rotate(arguments, settings, output).inspect_err(|_| {
+                // The key in force would look like one that was exchanged.
+                kept.as_deref().map(discard);
+            })?;
             output.show(&told, describe);
             if let Some(kept) = kept {
                 output.remark(&format!(
@@ -80,9 +83,14 @@ fn keep_old_key(settings: &Settings) -> anyhow::Result<Option<PathBuf>> {
     let folder = settings.home.aside();
     let kept = folder.join(format!("crypto.key-until-{}", clock::now().as_millisecond()));
     ensure_inner_folder(&folder)
-        .and_then(|()| copy_new(&key, &kept))
+        .and_then(|()| copy_new(&key, &kept).inspect_err(|_| discard(&kept)))
         .with_context(|| format!("keeping the old key at {}", kept.display()))?;
     Ok(Some(kept))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a copy that this command made and nobody needs")]
+fn discard(kept: &Path) {
+    std::fs::remove_file(kept).ok();
 }
 
 /// Copies a key to where nothing is yet, another kept key least of all, and waits for the disk.
@@ -107,7 +115,10 @@ fn rotate(
         );
     }
     let before = client::key_status(settings);
-    let is_passphrase = before.at("vault_made_with") == "passphrase";
+    let is = |name: &str| before.at(name) == true;
+    // Of a vault that is gone, nobody knows what it was made with but those who opened it.
+    let is_passphrase = before.at("vault_made_with") == "passphrase"
+        || !is("vault_present") && !is("present") && is("passphrase_fallback_set");
     let words = if is_passphrase { Some(new_passphrase(settings, output)?) } else { None };
     // The data key first: it is wrapped by the key that is still the old one.
     let working = output.working("exchanging the key");

@@ -196,6 +196,42 @@ fn a_hook_right_after_a_restore_seals_what_it_writes() {
 }
 
 #[test]
+fn a_key_or_vault_that_is_lost_under_a_running_daemon_is_saved_by_it() {
+    for name in [".crypto.key", "vault.json"] {
+        let sandbox = stopped_store();
+        let daemon = sandbox.daemon();
+        let lost = sandbox.root().join(name);
+        fs::remove_file(&lost).unwrap();
+        let file = sandbox.path("b.iai");
+        let refused = sandbox.run(&["backup", file.to_str().unwrap()]);
+        for told in [crate::support::stderr(&refused), stdout(&sandbox.run(&["verify"]))] {
+            assert!(told.contains(name) && told.contains("iai-mcp crypto rotate"), "{told}");
+        }
+        let row = row(&sandbox, if name == "vault.json" { "store files" } else { "key" });
+        assert_eq!(row.0, "fail");
+        assert!(row.2.contains("iai-mcp crypto rotate"), "{row:?}");
+        let told = sandbox.run(&["crypto", "rotate"]);
+        assert!(told.status.success(), "{}", crate::support::stderr(&told));
+        assert!(lost.exists());
+        assert_eq!(findings(&sandbox), Vec::<Value>::new(), "{name}");
+        daemon.stop();
+        let _daemon = sandbox.daemon();
+        sandbox.settled(2);
+        sandbox.json(&["--json", "backup", file.to_str().unwrap()]);
+    }
+}
+
+#[test]
+fn a_rotation_that_fails_leaves_no_copy_of_the_key_in_force() {
+    let sandbox = stopped_store();
+    let database = sandbox.root().join("memory.db");
+    fs::rename(&database, sandbox.path("away.db")).unwrap();
+    assert!(!sandbox.run(&["crypto", "rotate"]).status.success());
+    let kept = fs::read_dir(sandbox.root().join("aside")).into_iter().flatten().count();
+    assert_eq!(kept, 0);
+}
+
+#[test]
 fn a_store_without_its_spool_key_takes_turns_later_and_never_in_clear_text() {
     let sandbox = stopped_store();
     let public = sandbox.root().join("spool.pub");

@@ -41,17 +41,26 @@ pub struct DataKeyRotated {
 impl Vault {
     /// Stages a new master key around the same data key. Returns the id of that key.
     ///
-    /// The kind of master key stays: a passphrase beside a key file would never be asked for.
+    /// The kind of master key stays: a passphrase beside a key file would never be asked for. Where
+    /// the vault was lost or damaged meanwhile nobody knows its kind, and it is written again.
     pub(crate) fn stage_master<'a>(
         &self,
         paths: &'a StorePaths,
         new: &NewMaster,
         now: Timestamp,
     ) -> Result<(Staging<'a>, String)> {
-        let origin = Envelope::read(&paths.vault)?.map(|envelope| envelope.origin());
+        let origin = match Envelope::read(&paths.vault) {
+            Ok(envelope) => envelope.map(|envelope| envelope.origin()),
+            Err(StoreError::VaultDamaged { .. }) => None,
+            Err(error) => return Err(error),
+        };
         let (kdf, master) = match (new, origin) {
-            (NewMaster::KeyFile, Some(KeyOrigin::File)) => (None, Zeroizing::new(files::random()?)),
-            (NewMaster::Passphrase(words), Some(KeyOrigin::Passphrase)) if !words.is_empty() => {
+            (NewMaster::KeyFile, Some(KeyOrigin::File) | None) => {
+                (None, Zeroizing::new(files::random()?))
+            }
+            (NewMaster::Passphrase(words), Some(KeyOrigin::Passphrase) | None)
+                if !words.is_empty() =>
+            {
                 let kdf = Kdf::draw()?;
                 let master = kdf.stretch(words)?;
                 (Some(kdf), master)

@@ -21,6 +21,9 @@ const FREE_MIB_MIN: u64 = 256;
 const LOG_MIB_WARN: u64 = 16;
 /// How a problem begins that is none: forgetting was begun and goes on.
 const UNFINISHED: &str = "forgetting: ";
+/// Whoever has the store open can write key and vault anew.
+const SAVED_BY_DAEMON: &str = "do not stop the daemon: `iai-mcp crypto rotate` makes a new key \
+                               and saves everything";
 /// A live buffer is taken after two minutes, everything else within one.
 const WAITING_LONG: Duration = Duration::from_secs(5 * 60);
 
@@ -30,7 +33,7 @@ pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
     let mut checks = vec![
         folder(settings),
         config(settings),
-        key(settings),
+        key(settings, &status),
         store_files(settings, &status),
         socket_path(settings),
         daemon(&status),
@@ -114,12 +117,13 @@ fn config(settings: &Settings) -> Check {
     }
 }
 
-fn key(settings: &Settings) -> Check {
+fn key(settings: &Settings, status: &Result<Value, CallError>) -> Check {
     const NAME: &str = "key";
     let told = key_status(settings);
     let is = |name: &str| told.at(name) == true;
     let path = settings.home.key_file();
     let path = path.display();
+    let or = |next: &'static str| if status.is_ok() { SAVED_BY_DAEMON } else { next };
     if is("present") {
         let is_sound = is("mode_secure") && is("uid_matches_process") && is("length_valid");
         return if is_sound {
@@ -140,7 +144,7 @@ fn key(settings: &Settings) -> Check {
         (false, true) => Check::fail(
             NAME,
             format!("{path} is missing and no passphrase is set"),
-            "restore the key from a copy, or set IAI_MCP_CRYPTO_PASSPHRASE",
+            or("restore the key from a copy, or set IAI_MCP_CRYPTO_PASSPHRASE"),
         ),
     }
 }
@@ -172,7 +176,10 @@ fn store_files(settings: &Settings, status: &Result<Value, CallError>) -> Check 
         (1.., false) => Check::fail(
             NAME,
             format!("{} is missing; without it nothing can be read", vault.display()),
-            "restore it from a copy",
+            match status {
+                Ok(_) => SAVED_BY_DAEMON,
+                Err(_) => "restore it from a copy, or a backup with `iai-mcp restore FILE`",
+            },
         ),
     }
 }

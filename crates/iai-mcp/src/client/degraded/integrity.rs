@@ -17,7 +17,7 @@ use iai_wire::{
 use serde_json::{Value, json};
 
 use super::keeping::yield_to_others;
-use crate::capture::in_words;
+use crate::capture::{in_words, n_waiting};
 use crate::daemon::{key_source, store_paths};
 use crate::model;
 use crate::settings::Settings;
@@ -283,7 +283,11 @@ fn check_models(settings: &Settings, found: &mut Integrity) {
 /// Every waiting turn opens, and hooks seal to the key that will open it.
 fn check_spool(settings: &Settings, found: &mut Integrity) {
     let home = &settings.home;
-    let Ok(keys) = spool_keys(&store_paths(home), &key_source(settings)) else { return };
+    let Ok(keys) = spool_keys(&store_paths(home), &key_source(settings)) else {
+        // What nobody can open now waits all the same.
+        found.n_spooled = n_waiting(home);
+        return;
+    };
     let public = home.spool_public();
     if public.symlink_metadata().is_err() {
         let next = "`iai-mcp daemon restart` makes it again";
