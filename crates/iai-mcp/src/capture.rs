@@ -36,8 +36,8 @@ use project::Projects;
 
 /// What one capture of a transcript did.
 pub(crate) struct Captured {
-    /// The spool file.
-    pub(crate) file: PathBuf,
+    /// The spool files, one for each session; never none.
+    pub(crate) files: Vec<PathBuf>,
     pub(crate) n_turns: usize,
     /// Turns before the last `--max-turns`, left for another call.
     pub(crate) n_older: u64,
@@ -50,6 +50,7 @@ pub(crate) struct Captured {
 /// What the caller knows about the turns beside what the file says.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Told<'a> {
+    /// The session, whatever the turns say.
     pub(crate) session: Option<&'a str>,
     pub(crate) cwd: Option<&'a str>,
 }
@@ -62,17 +63,37 @@ pub(crate) fn capture_transcript(
     now: Timestamp,
 ) -> anyhow::Result<Captured> {
     check_config(settings)?;
-    let batch = SpoolBatch::new(settings, told, transcript.turns, now);
-    let delivery =
-        Delivery { session: &batch.session, cwd: &batch.cwd, events: &batch.events, now };
-    let file = deliver(&settings.home, &delivery)?;
+    let (mut files, mut n_turns) = (Vec::new(), 0);
+    for turns in by_session(told, transcript.turns) {
+        let batch = SpoolBatch::new(settings, told, turns, now);
+        let (session, cwd, events) = (&batch.session, &batch.cwd, &batch.events);
+        files.push(deliver(&settings.home, &Delivery { session, cwd, events, now })?);
+        n_turns += batch.events.len();
+    }
     Ok(Captured {
-        file,
-        n_turns: batch.events.len(),
+        files,
+        n_turns,
         n_older: transcript.n_older,
         n_unreadable: transcript.n_unreadable,
         unknown: transcript.unknown,
     })
+}
+
+/// Parts the turns where the file goes on in another session, unless the caller knows better: a
+/// turn without an id of its own is told from others by its session.
+fn by_session(told: &Told<'_>, turns: Vec<Placed>) -> Vec<Vec<Placed>> {
+    let mut parts: Vec<Vec<Placed>> = vec![Vec::new()];
+    for placed in turns {
+        let is_same = |last: &Vec<Placed>| {
+            told.session.is_some()
+                || last.last().is_none_or(|(_, before)| before.session == placed.1.session)
+        };
+        match parts.last_mut().filter(|last| is_same(last)) {
+            Some(last) => last.push(placed),
+            None => parts.push(vec![placed]),
+        }
+    }
+    parts
 }
 
 /// Captures what a transcript gained since the last time, and remembers how far it was read.

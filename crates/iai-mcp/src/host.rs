@@ -28,7 +28,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 pub(crate) use cursor::transcript_of as cursor_transcript;
-pub(crate) use discover::discover;
+pub(crate) use discover::{discover, session_named};
 pub(crate) use folder::folder_of;
 pub(crate) use json::repaired;
 pub(crate) use open::open_lines;

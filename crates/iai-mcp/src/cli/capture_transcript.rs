@@ -14,14 +14,18 @@ use crate::capture::{
 use crate::client::Client;
 use crate::clock;
 use crate::fields::Fields as _;
+use crate::host;
 use crate::settings::Settings;
+
+/// A session nobody named.
+const SILENT: &str = "-";
 
 #[derive(Args, Debug, PartialEq, Eq)]
 pub(super) struct CaptureArguments {
     /// The transcript file
     path: PathBuf,
-    /// The host's session id
-    #[arg(long, default_value = "-")]
+    /// The host's session id; `-` is the one that the transcript names
+    #[arg(long, default_value = SILENT)]
     session_id: String,
     /// Take only the newest N turns of the transcript
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -68,7 +72,7 @@ pub(super) fn run(arguments: &CaptureArguments, settings: &Settings, output: &Ou
 
 /// Writes the spool file first; only then may anything else happen.
 fn defer(arguments: &CaptureArguments, settings: &Settings) -> anyhow::Result<Value> {
-    let transcript = match read_transcript(&arguments.path, arguments.max_turns) {
+    let transcript = match read(arguments) {
         Ok(transcript) => transcript,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Transcript { unknown: Some(not_found(arguments)), ..Transcript::default() }
@@ -83,7 +87,7 @@ fn defer(arguments: &CaptureArguments, settings: &Settings) -> anyhow::Result<Va
 fn deferred(captured: &Captured) -> Value {
     let mut answer = json!({
         "status": "deferred",
-        "path": captured.file.to_string_lossy(),
+        "path": captured.files.first().map(|file| file.to_string_lossy()),
         "turns": captured.n_turns,
     });
     if let Some(unknown) = &captured.unknown {
@@ -97,42 +101,78 @@ fn deferred(captured: &Captured) -> Value {
     answer
 }
 
-/// Writes the spool file and waits until the daemon has stored it; without a daemon it waits in the
-/// spool.
+/// Writes the spool files and waits until the daemon has stored them; without a daemon they wait in
+/// the spool.
 fn store_now(arguments: &CaptureArguments, settings: &Settings) -> anyhow::Result<Value> {
-    let transcript = match read_transcript(&arguments.path, arguments.max_turns) {
+    let transcript = match read(arguments) {
         Ok(transcript) => transcript,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut answer = counts(0, 0, 1);
+            let mut answer = Counts { errors: 1, ..Counts::default() }.told();
             answer.set("reason", json!(not_found(arguments)));
             return Ok(answer);
         }
         Err(error) => return Err(unreadable(arguments, error)),
     };
     let captured = capture_transcript(settings, &told(arguments), transcript, clock::now())?;
-    let name = captured.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let client = Client::new(settings.clone());
-    match client.call_daemon("spool_drain", &json!({"file": name})) {
-        Ok(done) => {
-            let n = |field: &str| done.at(field).as_u64().unwrap_or(0);
-            Ok(counts(n("stored"), n("known"), n("set_aside") + captured.n_unreadable))
+    let mut counts =
+        Counts { skipped: captured.n_older, errors: captured.n_unreadable, ..Counts::default() };
+    for file in &captured.files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match client.call_daemon("spool_drain", &json!({"file": name})) {
+            Ok(done) => counts.add(&done),
+            Err(error) => {
+                let n_done = counts.inserted + counts.reinforced;
+                let mut answer = counts.told();
+                answer.set("deferred", json!((captured.n_turns as u64).saturating_sub(n_done)));
+                answer.set("reason", json!(format!("kept in the spool: {error}")));
+                return Ok(answer);
+            }
         }
-        Err(error) => {
-            let mut answer = counts(0, 0, captured.n_unreadable);
-            answer.set("deferred", json!(captured.n_turns));
-            answer.set("reason", json!(format!("kept in the spool: {error}")));
-            Ok(answer)
-        }
+    }
+    Ok(counts.told())
+}
+
+/// The contract's counts.
+#[derive(Default)]
+struct Counts {
+    inserted: u64,
+    reinforced: u64,
+    /// Turns before the newest ones that were asked for.
+    skipped: u64,
+    errors: u64,
+}
+
+impl Counts {
+    fn add(&mut self, done: &Value) {
+        let n = |field: &str| done.at(field).as_u64().unwrap_or(0);
+        self.inserted += n("stored");
+        self.reinforced += n("known");
+        self.errors += n("set_aside");
+    }
+
+    fn told(&self) -> Value {
+        let Self { inserted, reinforced, skipped, errors } = self;
+        json!({
+            "inserted": inserted, "reinforced": reinforced, "skipped": skipped, "errors": errors,
+        })
     }
 }
 
-/// The contract's counts; nothing is ever skipped.
-fn counts(inserted: u64, reinforced: u64, errors: u64) -> Value {
-    json!({"inserted": inserted, "reinforced": reinforced, "skipped": 0, "errors": errors})
+/// Reads the newest turns. One that does not say its session is of the one that the file is named
+/// after, as for `import`: another would make it another memory.
+fn read(arguments: &CaptureArguments) -> io::Result<Transcript> {
+    let mut transcript = read_transcript(&arguments.path, arguments.max_turns)?;
+    let named = host::session_named(&arguments.path);
+    for (_, turn) in &mut transcript.turns {
+        turn.session = turn.session.take().or_else(|| named.clone());
+    }
+    Ok(transcript)
 }
 
 fn told(arguments: &CaptureArguments) -> Told<'_> {
-    Told { session: Some(&arguments.session_id), cwd: None }
+    let session = Some(arguments.session_id.as_str()).filter(|session| *session != SILENT);
+    Told { session, cwd: None }
 }
 
 fn not_found(arguments: &CaptureArguments) -> String {

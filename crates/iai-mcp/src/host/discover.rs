@@ -100,6 +100,12 @@ fn session_of(host: HostKind, path: &Path) -> Option<String> {
     (!session.is_empty()).then(|| session.to_owned())
 }
 
+/// Returns the session a file is named after, for turns that do not say theirs.
+pub(crate) fn session_named(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.split('.').next()?;
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
 /// A sub-agent's file lies in `<session>/subagents`; an old one lies beside the sessions.
 fn session_above(path: &Path) -> Option<&str> {
     let folder = path.ancestors().find(|folder| file_name(folder) == "subagents")?;

@@ -57,8 +57,7 @@ impl Source {
 
     /// The session a file is named after, for turns that do not say theirs.
     pub(crate) fn session(&self) -> Option<String> {
-        let name = self.path().file_name()?.to_str()?;
-        Some(name.split('.').next().unwrap_or(name).to_owned())
+        host::session_named(self.path())
     }
 
     /// The folder of a transcript's turns, for those that do not say theirs.

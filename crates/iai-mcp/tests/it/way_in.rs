@@ -210,3 +210,56 @@ fn a_long_turn_keeps_every_byte() {
     assert_eq!(hit["excerpt"]["total"], text.chars().count());
     assert!(text.contains(hit["literal_surface"].as_str().unwrap()));
 }
+
+/// A Cursor transcript, whose turns have no ids: where they stand tells them apart.
+fn cursor_transcript(sandbox: &Sandbox, session: &str, turns: &[&str]) -> String {
+    let folder = sandbox.path(".cursor/projects/p/agent-transcripts").join(session);
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(format!("{session}.jsonl"));
+    let line = |(place, text): (usize, &&str)| {
+        let role = ["user", "assistant"][place % 2];
+        let line = json!({"role": role, "message": {"content": [{"type": "text", "text": text}]}});
+        format!("{line}\n")
+    };
+    fs::write(&path, turns.iter().enumerate().map(line).collect::<String>()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_transcript_by_itself_is_of_the_session_that_it_names() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let one = cursor_transcript(&sandbox, "c-1", &["hello", "hi there"]);
+    let two = cursor_transcript(&sandbox, "c-2", &["hello", "hi there"]);
+    for path in [&one, &two] {
+        let done = sandbox.json(&["capture-transcript", path]);
+        assert_eq!((&done["inserted"], &done["reinforced"]), (&json!(2), &json!(0)), "{done}");
+    }
+    sandbox.json(&["--json", "import"]);
+    sandbox.settled(4);
+    sandbox.json(&["--json", "forget", "--session", "c-1", "--yes"]);
+    sandbox.settled(2);
+    for words in [&["capture-transcript", &one][..], &["--json", "import"]] {
+        sandbox.json(words);
+        sandbox.settled(2);
+    }
+}
+
+#[test]
+fn a_file_of_two_sessions_gives_each_its_own_and_told_older_turns() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let line = |(place, session): (usize, &str)| {
+        let message = json!({"role": "user", "content": format!("turn {place}")});
+        let line = json!({"type": "user", "sessionId": session, "message": message});
+        format!("{line}\n")
+    };
+    let path = sandbox.path("both.jsonl");
+    let sessions = ["old", "old", "first", "first", "second"];
+    fs::write(&path, sessions.into_iter().enumerate().map(line).collect::<String>()).unwrap();
+    let path = path.to_str().unwrap();
+    let done = sandbox.json(&["capture-transcript", "--max-turns", "3", path]);
+    assert_eq!(done, json!({"inserted": 3, "reinforced": 0, "skipped": 2, "errors": 0}));
+    sandbox.json(&["--json", "forget", "--session", "second", "--yes"]);
+    sandbox.settled(2);
+}
