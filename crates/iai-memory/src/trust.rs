@@ -13,13 +13,14 @@ mod judged;
 mod phrases;
 mod pretexts;
 mod together;
+mod unasked;
 mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use beginnings::Beginnings;
-use phrases::{ADDRESSES, Order, PHRASES, SIGNS};
+use phrases::{ADDRESSES, Order, PHRASES, SIGNS, UNTOLD};
 
 /// The words looked at; what hides behind so many has an assistant reading it already.
 const WORDS_MAX: usize = 20_000;
@@ -64,6 +65,7 @@ fn has_order(text: &str) -> bool {
         let after = words.get(at + 1..).unwrap_or_default();
         let orders = ORDERS.get(word).into_iter().flatten();
         orders.copied().any(|order| is_given(order, after))
+            || (UNTOLD.verbs.contains(word) && is_untold(after))
             || (is_setting_aside && ignoring::is_set_aside(word, after))
     });
     is_ordered
@@ -75,15 +77,23 @@ fn has_order(text: &str) -> bool {
         || is_written(text)
 }
 
+/// "Do not tell the user" is an order, unless it goes on "their password in the error message".
+fn is_untold(after: &[&str]) -> bool {
+    let sentence = after.split(|word| *word == ".").next().unwrap_or_default();
+    is_given(&UNTOLD, sentence) && !together::is_of_a_program(sentence)
+}
+
 const NEGATIONS: &[&str] =
     &["don't", "not", "never", "nicht", "cannot", "can't", "no", "não", "non"];
 
 /// The verbs of [`ignoring`]: few words are one.
 static SETTING_ASIDE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| ignoring::verbs().collect());
 
-/// Both kinds of verbs.
-static TELLING: LazyLock<Beginnings> =
-    LazyLock::new(|| Beginnings::of(ORDERS.keys().chain(SETTING_ASIDE.iter()).copied()));
+/// Every kind of verbs.
+static TELLING: LazyLock<Beginnings> = LazyLock::new(|| {
+    let verbs = ORDERS.keys().chain(SETTING_ASIDE.iter()).chain(UNTOLD.verbs);
+    Beginnings::of(verbs.copied())
+});
 
 /// Which orders begin with a verb: every hit of every answer is judged, and few of its words are
 /// such verbs.
@@ -200,18 +210,28 @@ fn is_written(text: &str) -> bool {
     if text.is_ascii() {
         return false;
     }
-    written::WRITTEN.iter().any(|(verbs, objects)| {
-        let is_near = |verb: &&str| {
-            text.match_indices(*verb).any(|(at, _)| {
-                let (before, after) = text.split_at(at);
-                let before = before.chars().rev().take(16).collect::<Vec<_>>();
-                let before: String = before.into_iter().rev().collect();
-                let near: String = before.chars().chain(after.chars().take(20)).collect();
-                objects.iter().any(|object| near.contains(object))
-            })
-        };
-        verbs.iter().any(is_near)
-    })
+    let (verbs, objects) = written::UNTOLD;
+    let is_untold = |near: &str| has_any(near, objects) && !has_any(near, written::OF_A_PROGRAM);
+    is_said_near(text, verbs, is_untold)
+        || written::WRITTEN
+            .iter()
+            .any(|(verbs, objects)| is_said_near(text, verbs, |near| has_any(near, objects)))
+}
+
+/// Tells whether what stands around any of the verbs fits.
+fn is_said_near(text: &str, verbs: &[&str], fits: impl Fn(&str) -> bool) -> bool {
+    let around = |at: usize| {
+        let (before, after) = text.split_at(at);
+        let start = before.char_indices().rev().nth(15).map_or(0, |(at, _)| at);
+        let end = after.char_indices().nth(20).map_or(text.len(), |(n, _)| at + n);
+        text.get(start..end).unwrap_or_default()
+    };
+    let mut places = verbs.iter().flat_map(|verb| text.match_indices(*verb));
+    places.any(|(at, _)| fits(around(at)))
+}
+
+fn has_any(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.contains(word))
 }
 
 /// Letters made to be read by machines alone: tags, and long rows of letters without width; and

@@ -90,28 +90,6 @@ pub(super) const PHRASES: &[Order] = &[
         ],
     },
     Order {
-        verbs: &["don't", "not", "never", "without"],
-        objects: &[
-            &["tell", "the", "user"],
-            &["inform", "the", "user"],
-            &["telling", "the", "user"],
-            &["informing", "the", "user"],
-            &["notify", "the", "user"],
-            &["alert", "the", "user"],
-            &["mention", "this", "to", "the", "user"],
-            &["reveal", "this", "to", "the", "user"],
-            &["warn", "the", "user"],
-            &["let", "the", "user", "know"],
-            &["reveal", "it", "to", "the", "user"],
-            &["mention", "it", "to", "the", "user"],
-            &["ask", "the", "user", "for", "confirmation"],
-            &["asking", "the", "user", "for", "confirmation"],
-            &["user's", "knowledge"],
-            &["the", "user", "knowing"],
-            &["the", "user", "noticing"],
-        ],
-    },
-    Order {
         verbs: &["hide", "conceal", "secret", "hidden"],
         objects: &[&["from", "the", "user"], &["to", "the", "user"]],
     },
@@ -382,6 +360,30 @@ pub(super) const PHRASES: &[Order] = &[
         ],
     },
 ];
+
+/// What the user must not hear of, unless it is a program that does not tell it.
+pub(super) const UNTOLD: Order = Order {
+    verbs: &["don't", "not", "never", "without"],
+    objects: &[
+        &["tell", "the", "user"],
+        &["inform", "the", "user"],
+        &["telling", "the", "user"],
+        &["informing", "the", "user"],
+        &["notify", "the", "user"],
+        &["alert", "the", "user"],
+        &["mention", "this", "to", "the", "user"],
+        &["reveal", "this", "to", "the", "user"],
+        &["warn", "the", "user"],
+        &["let", "the", "user", "know"],
+        &["reveal", "it", "to", "the", "user"],
+        &["mention", "it", "to", "the", "user"],
+        &["ask", "the", "user", "for", "confirmation"],
+        &["asking", "the", "user", "for", "confirmation"],
+        &["user's", "knowledge"],
+        &["the", "user", "knowing"],
+        &["the", "user", "noticing"],
+    ],
+};
 
 /// Who is spoken to …
 pub(super) const ADDRESSES: &[&[&str]] = &[
