@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::{Memory, MemoryNumber, RemarkKind, Role};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::cue::{Cue, words_of_in_order};
 use super::echo::only_asks;
@@ -26,21 +26,29 @@ const BYTES_LOOKED_AT: usize = 8000;
 /// What is said sooner after another belongs to the same talk.
 const APART_MIN: SignedDuration = SignedDuration::from_hours(1);
 
-/// Returns pairs of hits, what was and what says that it changed.
-pub(super) fn changed(cue: &Cue, ranked: &[Ranked]) -> Vec<(MemoryNumber, MemoryNumber)> {
+/// Returns pairs of hits, what was and what says that it changed by the time of asking.
+pub(super) fn changed(
+    cue: &Cue,
+    ranked: &[Ranked],
+    now: Timestamp,
+) -> Vec<(MemoryNumber, MemoryNumber)> {
     let best = ranked.get(..HITS_LOOKED_AT.min(ranked.len())).unwrap_or_default();
     let mut matters = BTreeMap::new();
     let mut pairs = Vec::new();
-    for newer in best.iter().filter(|hit| states_something(&hit.memory)) {
+    let said_by_now = best.iter().filter(|hit| hit.memory.turn_at <= now);
+    for newer in said_by_now.filter(|hit| tells_something(&hit.memory)) {
         let older: Vec<&Ranked> = best.iter().filter(|older| is_comparable(older, newer)).collect();
         for hit in older.iter().copied().chain([newer]).filter(|_| !older.is_empty()) {
             matters.entry(hit.number).or_insert_with(|| Matter::of(&hit.memory.text, cue));
         }
         let Some(matter) = matters.get(&newer.number) else { continue };
         let tells_of_a_change = tells_of_a_change(&newer.memory);
-        let is_changed = |was: &Matter| {
-            tells_of_a_change && SHARED_WORDS_MIN <= n_shared(&was.words, &matter.words)
-                || matter.has_another_figure_than(was)
+        let is_report = newer.memory.role == Role::Assistant;
+        let is_changed = |was: &Matter| match is_report {
+            true => matter.reports_another_figure_than(was),
+            false => {
+                tells_of_a_change && matter.is_near(was) || matter.has_another_figure_than(was)
+            }
         };
         let older = older.iter().filter(|older| matters.get(&older.number).is_some_and(is_changed));
         pairs.extend(older.map(|older| (older.number, newer.number)));
@@ -72,12 +80,27 @@ impl Matter {
         Self { words, asked, figures }
     }
 
+    fn is_near(&self, was: &Self) -> bool {
+        SHARED_WORDS_MIN <= n_shared(&was.words, &self.words)
+    }
+
+    fn tells_another_figure_than(&self, was: &Self) -> bool {
+        !was.figures.is_empty() && self.figures.difference(&was.figures).next().is_some()
+    }
+
+    /// Tells whether this report of a change has another figure than the other, and both something
+    /// that the cue asks for. Reports without one are too many: each would stand above the last.
+    fn reports_another_figure_than(&self, was: &Self) -> bool {
+        self.tells_another_figure_than(was)
+            && self.is_near(was)
+            && 0 < n_shared(&was.asked, &self.asked)
+    }
+
     /// Tells whether this one tells a figure where the other, about the same, told another. It is
     /// about the same when it names all that the cue asks for and the other names: the port of one
     /// service says nothing about that of another.
     fn has_another_figure_than(&self, was: &Self) -> bool {
-        !was.figures.is_empty()
-            && self.figures.difference(&was.figures).next().is_some()
+        self.tells_another_figure_than(was)
             && !was.asked.is_empty()
             && n_shared(&was.asked, &self.asked) == was.asked.len()
     }
@@ -90,15 +113,24 @@ pub(super) fn is_before(older: &Memory, newer: &Memory) -> bool {
         && older.turn_at.duration_until(newer.turn_at) > APART_MIN
 }
 
-/// Tells whether the user says how something is, rather than ask.
-fn states_something(memory: &Memory) -> bool {
-    is_the_users_word(memory) && !only_asks(&memory.text)
+/// Tells whether the user says how something is, rather than ask, or the assistant reports what has
+/// changed.
+fn tells_something(memory: &Memory) -> bool {
+    is_the_users_word(memory) && !only_asks(&memory.text) || reports_a_change(memory)
 }
 
 /// Tells whether the user says that something is another way now, or decides it.
 fn tells_of_a_change(memory: &Memory) -> bool {
     let is_decision = || remarks_of(memory).iter().any(|own| own.kind == RemarkKind::Decision);
     says_otherwise(memory) || is_the_users_word(memory) && is_decision()
+}
+
+/// Tells whether the assistant says that something was changed. What it only thinks of ("we could
+/// switch to …", "now let me look") is worded otherwise.
+fn reports_a_change(memory: &Memory) -> bool {
+    memory.role == Role::Assistant
+        && is_short_and_holds(memory)
+        && Wording::of(&memory.text).has_any(REPORTS)
 }
 
 /// Tells whether the user says that something is another way now.
@@ -109,9 +141,22 @@ pub(super) fn says_otherwise(memory: &Memory) -> bool {
 }
 
 fn is_the_users_word(memory: &Memory) -> bool {
-    let is_short = memory.text.len() <= TEXT_BYTES_MAX && memory.valid_to.is_none();
-    memory.role == Role::User && is_short && is_spoken(memory)
+    memory.role == Role::User && is_short_and_holds(memory)
 }
+
+fn is_short_and_holds(memory: &Memory) -> bool {
+    let is_short = memory.text.len() <= TEXT_BYTES_MAX;
+    is_short && memory.valid_to.is_none() && is_spoken(memory)
+}
+
+/// How an assistant says that something is another way since now.
+const REPORTS: &str = "\
+     is now|are now|was moved to|were moved to|moved to|moved from|changed to|changed from|\
+     renamed to|renamed from|is renamed|switched to|switched from|upgraded to|upgraded from|\
+     downgraded to|updated to|raised to|lowered to|reduced to|increased to|set to|pinned to|\
+     replaced by|replaced with|migrated to|migrated from|no longer|is gone|are gone|\
+     instead of|from now on|ist jetzt|sind jetzt|wurde umbenannt|umgestellt auf|geändert auf|\
+     nicht mehr|statt|теперь|больше не|est maintenant|sont maintenant|n'est plus|es ahora|ya no";
 
 const CHANGES: &str = "\
      now|from now on|from today on|from today|no longer|any more|anymore|instead of|instead|\
@@ -120,7 +165,8 @@ const CHANGES: &str = "\
      replaced with|replaces|become|becomes|became|migrate to|migrated to|migrating to|is back to|\
      are back to|went back to|go back to|postponed|delayed|slips to|slipped to|shifts to|\
      shifted to|shift to|pushed back|brought forward|make it|after all|is gone|are gone|\
-     throw out|threw out|dropped|takes over|took over|got a new|has a new|jetzt|ab jetzt|ab heute|\
+     throw out|threw out|dropped|we're leaving|we are leaving|move … to|takes over|took over|\
+     got a new|has a new|jetzt|ab jetzt|ab heute|\
      nicht mehr|statt|stattdessen|doch lieber|künftig|wird zu|wechseln zu|wechseln auf|steigt auf|\
      sinkt auf|übernimmt|umbenannt|umgezogen|verlegt|verschoben|vertagt|\
      теперь|больше не|вместо|перешли|переименован*|перенесли|отложили|\

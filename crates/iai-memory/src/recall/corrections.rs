@@ -227,7 +227,7 @@ pub(crate) fn order(
     }
     if !corrections.asks_for_history {
         above.extend(disputes.iter().map(|dispute| (dispute.about.earlier, dispute.about.later)));
-        above.extend(changed(cue, ranked));
+        above.extend(changed(cue, ranked, now));
     }
     raise(ranked, &above);
     for hit in ranked.iter_mut() {

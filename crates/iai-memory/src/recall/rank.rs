@@ -25,13 +25,13 @@ const POOR_MATCH: f32 = 0.5;
 /// share of that.
 const PHRASE_WEIGHT: f64 = 2.0;
 /// What the words of the scene count beside the words of the memory itself.
-const SCENE_WEIGHT: f64 = 0.5;
+const SCENE_WEIGHT: f64 = 0.45;
 /// What a memory said at this moment gains: it is what is being worked on …
 const FRESH_WEIGHT: f64 = 0.15;
 /// … for some hours; in so many days the gain falls to a third.
 const FRESH_DAYS: f64 = 0.2;
 /// What the newest of the candidates gains: it is the latest word on the matter …
-const LATEST_WEIGHT: f64 = 0.15;
+const LATEST_WEIGHT: f64 = 0.2;
 /// … and so do, less and less, those of the days before it.
 const LATEST_DAYS: f64 = 7.0;
 /// Both count whole when the best match, by words, scene and meaning, is worth this; below, in

@@ -1,6 +1,6 @@
 //! What is asked for by its kind, and what says that something changed.
 
-use iai_memory::{NewMemory, Role};
+use iai_memory::{NewMemory, RecallAsk, Role};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::fixture::{Home, batch, days_ago, now, texts, turn};
@@ -150,4 +150,22 @@ fn before_something_is_done_asks_for_nothing_of_the_past() {
     let first = |cue: &str| texts(&home.recall(cue))[0].to_owned();
     assert!(first("how long is a seat held before it expires?").contains("12 minutes"));
     assert!(first("how long was a seat held before?").contains("8 minutes"));
+}
+
+#[test]
+fn what_the_assistant_reports_as_changed_stands_above_what_was() {
+    let home = lived(&[
+        ("/p", 60, &["Where does the API listen?", "On staging, the API listens on 8085."]),
+        ("/p", 30, &["Is it up?", "Down. On staging, the API was moved to 8190 yesterday."]),
+        ("/p", 20, &["Ports?", "On staging, the API could listen on 8300 as well."]),
+    ]);
+    let cue = "which port does the API listen on, on staging";
+    // As of a day before it was moved, nothing had changed.
+    for (as_of, first, second) in [(None, "8190", "8085"), (Some(days_ago(45)), "8085", "8190")] {
+        let ask = RecallAsk { as_of, ..RecallAsk::new(cue, 100_000) };
+        let answer = home.engine.recall(&ask, now()).unwrap();
+        let found = texts(&answer);
+        let place = |part: &str| found.iter().position(|text| text.contains(part)).unwrap();
+        assert!(place(first) < place(second), "{as_of:?}: {found:?}");
+    }
 }
