@@ -19,7 +19,7 @@ use anyhow::{Context as _, bail};
 use iai_wire::SpoolEvent;
 use jiff::Timestamp;
 
-pub(crate) use deliver::{Delivery, deliver, nudge_daemon, write_for_checking};
+pub(crate) use deliver::{DeliverError, Delivery, deliver, nudge_daemon, write_for_checking};
 pub(crate) use privacy::{IGNORE_FILE, is_ignored};
 pub(crate) use project::project_of;
 pub(crate) use secrets::{SecretPolicy, all_marked, secret_marks, without_secrets};

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::SIGALRM;
 use signal_hook::flag::register_conditional_shutdown;
 
-use crate::capture::{Budget, Told, capture_new_turns};
+use crate::capture::{Budget, DeliverError, Told, capture_new_turns};
 use crate::clock;
 use crate::log;
 use crate::settings::Settings;
@@ -83,12 +83,15 @@ fn run(asked: Result<(Event, Host), String>, begun: Instant) -> Option<String> {
     };
     let settings = Settings::from_environment().ok()?;
     let meant = event::understand(event, host, payload, settings.user_home.as_deref());
-    capture(&settings, &meant, begun + event.limit() * 3 / 4);
-    speech::speech(&settings, &meant)
+    let complaint = capture(&settings, &meant, begun + event.limit() * 3 / 4);
+    let said = speech::speech(&settings, &meant);
+    said.or_else(|| speech::complaint(&meant, &complaint?))
 }
 
-/// Captures what the transcripts gained, as far as the time goes.
-fn capture(settings: &Settings, meant: &Meant, until: Instant) {
+/// Captures what the transcripts gained, as far as the time goes. Returns why turns could not be
+/// put where they are safe: that log may be on the disk that is full.
+fn capture(settings: &Settings, meant: &Meant, until: Instant) -> Option<String> {
+    let mut complaint = None;
     let session = meant.session.as_deref();
     let transcripts = [(&meant.transcript, session), (&meant.agent_transcript, None)];
     if meant.event.follows_a_turn() && transcripts.iter().all(|(path, _)| path.is_none()) {
@@ -99,7 +102,12 @@ fn capture(settings: &Settings, meant: &Meant, until: Instant) {
         let told = Told { session, cwd: meant.cwd.as_deref() };
         let budget = Budget { until: Some(until), n_turns_max: usize::MAX };
         match capture_new_turns(settings, path, &told, budget, clock::now()) {
-            Err(error) => note(&format!("{}: {error:#}", meant.event.name())),
+            Err(error) => {
+                note(&format!("{}: {error:#}", meant.event.name()));
+                if error.is::<DeliverError>() {
+                    complaint.get_or_insert(format!("{error:#}"));
+                }
+            }
             // A session that begins has no transcript yet; later, something is wrong.
             Ok(0) if meant.event.follows_a_turn() && !path.exists() => {
                 let path = path.display();
@@ -108,6 +116,7 @@ fn capture(settings: &Settings, meant: &Meant, until: Instant) {
             Ok(_) => {}
         }
     }
+    complaint
 }
 
 /// Writes a line into the hooks' log; there is nobody else to tell.

@@ -36,6 +36,17 @@ pub(super) fn speech(settings: &Settings, meant: &Meant) -> Option<String> {
     Some(in_the_hosts_way(meant.host, name, text))
 }
 
+/// Tells the user, where their host shows what a hook has to say, that turns are not kept yet.
+pub(super) fn complaint(meant: &Meant, why: &str) -> Option<String> {
+    let is_context = matches!(meant.event, Event::SessionStart | Event::Prompt);
+    match meant.host {
+        Host::Claude | Host::Codex if !is_context => {
+            Some(json!({"systemMessage": format!("iai-mcp: {why}")}).to_string())
+        }
+        Host::Claude | Host::Codex | Host::Cursor => None,
+    }
+}
+
 /// Claude Code takes plain text as context; the others want it in a field.
 fn in_the_hosts_way(host: Host, event: &str, text: String) -> String {
     match host {

@@ -71,7 +71,13 @@ fn a_limit_on_file_sizes_ends_no_hook_with_a_signal() {
     let shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = shell.spawn().unwrap();
     child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
-    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(
+        told["systemMessage"].as_str().unwrap().contains("ulimit -f"),
+        "the user hears: {told}"
+    );
     assert!(sandbox.spool().is_empty(), "no half of a file is left");
     fire(&sandbox, "stop", &payload);
     assert_eq!(spooled(&sandbox), (1, 1), "the turn comes at the next event");
