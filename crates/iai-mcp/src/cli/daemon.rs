@@ -144,6 +144,9 @@ fn start(settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
         Started::Already(status) => (status, "already running"),
     };
     output.show(&status, |status| format!("{word}: process {}", status.at("pid")));
+    if let Some(problem) = status.at("store_problem").as_str() {
+        output.remark(problem);
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -27,8 +27,12 @@ pub(super) fn run(
             Ok(ExitCode::SUCCESS)
         }
         Err(error) if error.is_down() => {
-            let overview = client.call("store_overview", &json!({})).ok();
-            let status = status_down(settings, overview.as_ref());
+            let overview = client.call("store_overview", &json!({}));
+            // Where nothing was ever stored, there is nothing wrong.
+            let problem = overview.as_ref().err().filter(|_| settings.home.has_store());
+            let problem = problem.map(ToString::to_string);
+            let mut status = status_down(settings, overview.as_ref().ok());
+            status.set("store_problem", json!(problem));
             output.show(&status, |status| laid_out(&describe_down(status, settings), output));
             Ok(Exit::DaemonUnreachable.into())
         }
@@ -85,7 +89,6 @@ fn describe(status: &Value, settings: &Settings) -> Vec<Fact> {
         status.at("uptime_sec").as_f64().unwrap_or(0.0).round()
     );
     let mut facts = common(daemon, status, settings);
-    facts.extend(status.at("store_problem").as_str().map(|what| ("problem", what.to_owned())));
     if status.at("model").is_object() {
         facts.push(("model", super::model::describe(status.at("model"))));
     }
@@ -96,19 +99,29 @@ fn describe_down(status: &Value, settings: &Settings) -> Vec<Fact> {
     common("not running; `iai-mcp daemon start` starts it".to_owned(), status, settings)
 }
 
+fn problem(status: &Value) -> Option<Fact> {
+    status.at("store_problem").as_str().map(|what| ("problem", what.to_owned()))
+}
+
 fn common(daemon: String, status: &Value, settings: &Settings) -> Vec<Fact> {
-    vec![
+    let mut facts = vec![
         ("daemon", daemon),
         ("store", settings.home.root().display().to_string()),
         ("turns", turns(status)),
         ("oldest", oldest(status, clock::now())),
-    ]
+    ];
+    facts.extend(problem(status));
+    facts
 }
 
 fn turns(status: &Value) -> String {
-    let stored = match status.at("stored") {
-        Value::Null => "nothing stored yet".to_owned(),
-        n => format!("{n} stored"),
+    let stored = match (status.at("stored"), status.at("store_problem")) {
+        (Value::Null, Value::Null) => "nothing stored yet".to_owned(),
+        // Not "0": there is a store, and nobody can say what is in it.
+        (Value::Null, _) => {
+            return format!("{} pending · what is stored cannot be counted", status.at("pending"));
+        }
+        (n, _) => format!("{n} stored"),
     };
     format!(
         "{} captured · {stored} · {} pending · {} set aside",

@@ -28,6 +28,8 @@ pub(super) struct Face {
     set_aside: AtomicU64,
     /// Turns in spool files that are not for us.
     foreign: AtomicU64,
+    /// Why nobody knows how many memories there are.
+    uncountable: OnceLock<String>,
     /// Turns waiting in the spool.
     pending: AtomicU64,
     /// Tokens that answers handed to assistants since the start.
@@ -81,6 +83,7 @@ impl Face {
             stored: Tally::default(),
             set_aside: AtomicU64::new(0),
             foreign: AtomicU64::new(0),
+            uncountable: OnceLock::new(),
             pending: AtomicU64::new(0),
             tokens_served: AtomicU64::new(0),
             models: OnceLock::new(),
@@ -110,6 +113,11 @@ impl Face {
 
     /// Shows what the store holds: counted when it is opened and after something was forgotten, and
     /// kept up by `add`.
+    /// Shows why the store cannot be counted.
+    pub(super) fn show_uncountable(&self, why: String) {
+        self.uncountable.get_or_init(|| why);
+    }
+
     pub(super) fn show_store(&self, n_stored: u64, n_set_aside: u64) {
         self.set_aside.store(n_set_aside, Ordering::Relaxed);
         self.stored.set(n_stored);
@@ -232,7 +240,7 @@ impl Face {
             "protocol": PROTOCOL_VERSION,
             "pid": std::process::id(),
             "captured": stored + pending + failed,
-            "stored": stored,
+            "stored": self.uncountable.get().is_none().then_some(stored),
             "pending": pending,
             "failed": failed,
             "oldest_pending_at": oldest.map(|at| at.to_string()),
@@ -246,7 +254,8 @@ impl Face {
 
     /// Why nothing is stored any more, when that is so.
     fn store_problem(&self) -> Option<String> {
-        self.engine.get()?.check_place().err().map(|error| error.to_string())
+        let problem = self.engine.get()?.check_place().err().map(|error| error.to_string());
+        problem.or_else(|| self.uncountable.get().cloned())
     }
 
     /// How many turns wait, and since when. What arrived since the last pass counts too: the next

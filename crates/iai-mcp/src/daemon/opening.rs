@@ -149,7 +149,10 @@ fn keep_index(opened: &Opened, idle_shutdown: Option<Duration>) {
 fn show_counts(opened: &Opened, face: &Face) {
     match opened.engine.overview() {
         Ok(overview) => face.show_store(overview.said(), overview.set_aside),
-        Err(error) => tracing::warn!(%error, "the store cannot be counted"),
+        Err(error) => {
+            tracing::error!(%error, "the store cannot be counted");
+            face.show_uncountable(error.to_string());
+        }
     }
 }
 

@@ -222,6 +222,20 @@ fn a_key_or_vault_that_is_lost_under_a_running_daemon_is_saved_by_it() {
 }
 
 #[test]
+fn a_store_that_cannot_be_read_is_not_shown_as_an_empty_one() {
+    let sandbox = stopped_store();
+    sandbox.capture("late", &sandbox.transcript("late.jsonl", &["said since", "noted"]));
+    let key = sandbox.root().join(".crypto.key");
+    fs::rename(&key, sandbox.path("key")).unwrap();
+    let told = stdout(&sandbox.run(&["status"]));
+    assert!(told.contains("cannot be counted") && told.contains(".crypto.key"), "{told}");
+    assert!(!told.contains("nothing stored yet"), "{told}");
+    assert!(stdout(&sandbox.run(&["verify"])).contains("2 waiting turns"));
+    fs::rename(sandbox.path("key"), &key).unwrap();
+    assert!(stdout(&sandbox.run(&["status"])).contains("2 stored"));
+}
+
+#[test]
 fn a_rotation_that_fails_leaves_no_copy_of_the_key_in_force() {
     let sandbox = stopped_store();
     let database = sandbox.root().join("memory.db");
