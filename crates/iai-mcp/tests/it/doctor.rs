@@ -179,3 +179,18 @@ fn a_busy_daemon_is_looked_at_and_never_disturbed() {
     assert_eq!(status["pid"], daemon.pid());
     assert!(sandbox.run(&["verify", "--full"]).status.success());
 }
+
+#[test]
+fn what_a_killed_doctor_left_is_forgotten_by_the_next() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let folder = sandbox.root().join(".doctor-00112233445566aa");
+    std::fs::create_dir(&folder).unwrap();
+    let mut line = crate::support::Line::open(&sandbox.socket()).unwrap();
+    let told = json!({"text": "the doctor says canary", "session_id": "doctor-00112233445566aa"});
+    line.call("memory_capture", told);
+    assert_eq!(sandbox.settled(1)["stored"], 1);
+    sandbox.doctor(&[]);
+    assert_eq!(sandbox.settled(0)["stored"], 0);
+    assert!(!folder.exists());
+}

@@ -3,7 +3,7 @@
 //! What it says is drawn at random, so that it is nobody's words; no receipt of it is kept. Every
 //! call has a deadline: a busy daemon is a warning, never a failure, and is left alone.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -23,6 +23,8 @@ use crate::home::{Home, ensure_private_folder};
 use crate::settings::Settings;
 
 const NAME: &str = "canary";
+/// How the folder of a canary is called, before what is drawn for it.
+const FOLDER: &str = ".doctor-";
 /// What is said when it came back.
 pub(super) const FLOWN: &str = "captured by the hook, stored, recalled and forgotten again";
 /// A hook takes milliseconds; a machine under load may take seconds.
@@ -37,6 +39,8 @@ struct Canary {
     folder: PathBuf,
     session: String,
     word: String,
+    /// The folder, locked for as long as its doctor lives.
+    _alive: File,
 }
 
 /// Why it could not be proved.
@@ -55,6 +59,19 @@ impl<E: Into<anyhow::Error>> From<E> for Stopped {
             }) => Self::Busy(error.to_string()),
             Some(CallError::Broken(_)) => Self::Busy(error.to_string()),
             _ => Self::Failed(error),
+        }
+    }
+}
+
+/// Has the canaries forgotten whose doctors were killed. One that cannot be waits for the next.
+pub(super) fn forget_dead(settings: &Settings, status: &Result<Value, CallError>) {
+    if !status.as_ref().is_ok_and(|status| status.at("state") == "ready") {
+        return;
+    }
+    let client = Client::with_limits(settings.clone(), Limits::all(CALL_LIMIT));
+    for canary in Canary::dead(&settings.home) {
+        if canary.forget(&client).is_ok() {
+            canary.sweep(&settings.home).ok();
         }
     }
 }
@@ -105,10 +122,30 @@ pub(super) fn check(settings: &Settings, status: &Result<Value, CallError>) -> C
 impl Canary {
     fn new(settings: &Settings) -> anyhow::Result<Self> {
         let random = getrandom::u64().context("drawing a word")?;
-        let session = format!("doctor-{random:016x}");
-        let folder = settings.home.root().join(format!(".{session}"));
-        ensure_private_folder(&folder).with_context(|| format!("making {}", folder.display()))?;
-        Ok(Self { folder, session, word: format!("canary{random:016x}") })
+        let folder = settings.home.root().join(format!("{FOLDER}{random:016x}"));
+        let making = || format!("making {}", folder.display());
+        ensure_private_folder(&folder).with_context(making)?;
+        let alive = File::open(&folder).with_context(making)?;
+        alive.lock().with_context(making)?;
+        Ok(Self::of(&folder, &format!("{random:016x}"), alive))
+    }
+
+    fn of(folder: &Path, tag: &str, alive: File) -> Self {
+        let (session, word) = (format!("doctor-{tag}"), format!("canary{tag}"));
+        Self { folder: folder.to_owned(), session, word, _alive: alive }
+    }
+
+    /// Finds those whose doctors were killed: nobody holds their lock.
+    fn dead(home: &Home) -> Vec<Self> {
+        let entries = fs::read_dir(home.root()).into_iter().flatten().flatten();
+        let found = entries.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let tag = name.strip_prefix(FOLDER)?;
+            let alive = File::open(entry.path()).ok()?;
+            alive.try_lock().ok()?;
+            Some(Self::of(&entry.path(), tag, alive))
+        });
+        found.collect()
     }
 
     /// From the hook to an answer.

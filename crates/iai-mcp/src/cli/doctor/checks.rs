@@ -30,6 +30,7 @@ const WAITING_LONG: Duration = Duration::from_secs(5 * 60);
 pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
     let client = Client::new(settings.clone());
     let status = client.status();
+    canary::forget_dead(settings, &status);
     let mut checks = vec![
         folder(settings),
         config(settings),
