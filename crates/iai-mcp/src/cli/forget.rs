@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::import::parse_time;
 use super::output::Output;
+use super::paper::visible;
 use crate::capture::n_waiting;
 use crate::client::Client;
 use crate::exit::{Exit, Misuse};
@@ -146,7 +147,8 @@ fn describe_preview(preview: &Value) -> String {
         text(preview, "newest"),
     )];
     for session in preview.at("sessions").as_array().into_iter().flatten() {
-        lines.push(format!("  session {} · {}", text(session, "session_id"), session.at("count")));
+        let name = text(session, "session_id");
+        lines.push(format!("  session {} · {}", visible(&name), session.at("count")));
     }
     let shown = preview.at("memories").as_array().map(Vec::as_slice).unwrap_or_default();
     for memory in shown {
@@ -155,7 +157,7 @@ fn describe_preview(preview: &Value) -> String {
             text(memory, "record_id").get(..8).unwrap_or_default(),
             text(memory, "ts"),
             text(memory, "role"),
-            text(memory, "first_words"),
+            visible(&text(memory, "first_words")),
         ));
     }
     let n_more = count.saturating_sub(shown.len() as u64);
@@ -179,6 +181,9 @@ fn describe_done(done: &Value) -> String {
         n => format!(", and {n} that waited"),
     };
     let n = done.at("forgotten").as_u64().unwrap_or(0);
+    if n == 0 && waiting.is_empty() {
+        return "nothing fits; nothing was forgotten".to_owned();
+    }
     format!("{} forgotten{waiting}; receipt {}", memories(n), done.at("receipt"))
 }
 
@@ -204,4 +209,19 @@ fn describe_receipts(answer: &Value) -> String {
         )
     };
     receipts.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preview_steers_no_terminal_by_what_was_said() {
+        let shown = describe_preview(&json!({
+            "count": 1, "n_sessions": 1, "oldest": "-", "newest": "-",
+            "sessions": [{"session_id": "\u{1b}[31ms", "count": 1}],
+            "memories": [{"record_id": "00112233", "first_words": "\u{1b}[2Jred"}],
+        }));
+        assert!(shown.contains("␛[2Jred") && !shown.contains('\u{1b}'), "{shown:?}");
+    }
 }
