@@ -279,10 +279,16 @@ struct Opened {
 
 impl Opened {
     fn open(path: &Path) -> Result<Self> {
-        let mut file = File::open(path).map_err(|e| StoreError::io("opening a backup", path, e))?;
-        if file.metadata().is_ok_and(|facts| facts.is_dir()) {
+        let failed = |e| StoreError::io("opening a backup", path, e);
+        let facts = std::fs::metadata(path).map_err(failed)?;
+        if facts.is_dir() {
             return Err(refused(path, "it is a folder; name the backup file itself"));
         }
+        // A pipe would have us wait for its writer, and a device has no end.
+        if !facts.is_file() {
+            return Err(refused(path, "it is no regular file; name the backup file itself"));
+        }
+        let mut file = File::open(path).map_err(failed)?;
         let head = Head::read(&mut file).map_err(|e| unbelievable(path, e))?;
         Ok(Self { path: path.to_owned(), file, head })
     }
@@ -411,7 +417,10 @@ fn check_hash(path: &Path) -> Result<()> {
     if written == hashing.digest() {
         return Ok(());
     }
-    Err(refused(path, "its hash does not fit: bytes were changed or it was cut off; take another"))
+    Err(refused(
+        path,
+        "its hash does not fit: bytes were changed or it was cut off; use another backup",
+    ))
 }
 
 fn refused(path: &Path, why: impl Into<String>) -> StoreError {
@@ -420,8 +429,8 @@ fn refused(path: &Path, why: impl Into<String>) -> StoreError {
 
 fn unbelievable(path: &Path, error: io::Error) -> StoreError {
     match error.kind() {
-        io::ErrorKind::InvalidData => refused(path, format!("{error}; take another backup")),
-        io::ErrorKind::UnexpectedEof => refused(path, "it was cut off; take another backup"),
+        io::ErrorKind::InvalidData => refused(path, format!("{error}; use another backup")),
+        io::ErrorKind::UnexpectedEof => refused(path, "it was cut off; use another backup"),
         _ => StoreError::io("reading a backup", path, error),
     }
 }

@@ -15,6 +15,10 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Opens a transcript of lines; a name that ends in `.zst` is decompressed while it is read.
 pub(crate) fn open_lines(path: &Path) -> io::Result<Box<dyn BufRead>> {
+    // A pipe would have us wait for its writer, and a device has no end.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
     let file = BufReader::with_capacity(BUFFER_BYTES, File::open(path)?);
     if path.extension().is_none_or(|extension| extension != "zst") {
         return Ok(Box::new(file));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::support::{Sandbox, stderr};
+use crate::support::{Sandbox, stderr, stdout};
 
 /// A sandbox whose store holds one turn and whose daemon has left.
 fn with_a_store() -> Sandbox {
@@ -228,4 +228,32 @@ fn turns_that_do_not_fit_wait_in_the_spool_until_they_do() {
     let drained = line.call("spool_drain", serde_json::json!({"file": name}));
     assert_eq!(drained["result"]["stored"], 9, "{drained}");
     assert!(sandbox.spool().is_empty() && daemon.is_running());
+}
+
+#[test]
+fn pipes_and_devices_are_refused_where_a_file_is_asked_for() {
+    let sandbox = Sandbox::new();
+    sandbox.daemon().stop();
+    let pipe = sandbox.path("pipe.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for path in [pipe.to_str().unwrap(), "/dev/zero"] {
+        for command in [
+            &["backup", "--check"][..],
+            &["restore", "--replace"],
+            &["import"],
+            &["capture-transcript"],
+        ] {
+            let output = sandbox.run(&[command, &[path]].concat());
+            let told = stderr(&output);
+            assert!(told.contains("no regular file"), "{command:?} {path}: {told}");
+        }
+    }
+}
+
+#[test]
+fn forgetting_what_is_not_there_says_so() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let told = sandbox.run(&["forget", "--session", "a-typo", "--yes"]);
+    assert!(stdout(&told).contains("nothing fits"));
 }

@@ -153,7 +153,7 @@ fn copy_out(entries: &mut Entries, entry: &super::Entry, to: &Path) -> Result<()
     while n_left > 0 {
         let n = body.read(&mut chunk).map_err(|e| unbelievable(&path, e))?;
         if n == 0 {
-            return Err(refused(&path, "it was cut off; take another backup"));
+            return Err(refused(&path, "it was cut off; use another backup"));
         }
         let piece = chunk.get(..n).unwrap_or_default();
         file.write_all(piece).map_err(|e| StoreError::io("writing a restored file", to, e))?;
