@@ -8,7 +8,7 @@ use rusqlite::ErrorCode;
 use crate::record::{KeyOrigin, MemoryId};
 
 /// Whoever has the store open needs neither key nor vault to write both anew.
-const SAVED_BY_DAEMON: &str = "while a daemon still runs do not stop it, `iai-mcp crypto rotate` \
+const SAVED_BY_DAEMON: &str = "while a daemon still runs, do not stop it: `iai-mcp crypto rotate` \
                                makes a new key and saves everything";
 
 /// A result of the store.
@@ -68,8 +68,8 @@ pub enum StoreError {
     },
     /// The store expects a key file and there is none.
     #[error(
-        "the key file {} is missing although a store exists; {SAVED_BY_DAEMON}, else put back the \
-         copy you kept: nothing can be read without it, and a backup does not hold it",
+        "the key file {} is missing although a store exists; put back the copy you kept, \
+         nothing can be read without it (a backup does not hold it); {SAVED_BY_DAEMON}",
         .path.display()
     )]
     KeyMissing {
@@ -143,8 +143,8 @@ pub enum StoreError {
     },
     /// The key file holds something other than one key.
     #[error(
-        "the key file {} has {length} bytes instead of 32; {SAVED_BY_DAEMON}, else put back the \
-         copy you kept, a backup does not hold it",
+        "the key file {} has {length} bytes instead of 32; put back the copy you kept \
+         (a backup does not hold it); {SAVED_BY_DAEMON}",
         .path.display()
     )]
     KeyLength {
@@ -165,8 +165,8 @@ pub enum StoreError {
     },
     /// The vault cannot be used although the key may be right.
     #[error(
-        "the vault {} is damaged ({reason}); {SAVED_BY_DAEMON}, else restore a backup, which holds \
-         vault and database, with `iai-mcp restore FILE --replace`",
+        "the vault {} is damaged ({reason}); restore a backup, which holds it and the database, \
+         with `iai-mcp restore FILE --replace`; {SAVED_BY_DAEMON}",
         .path.display()
     )]
     VaultDamaged {
@@ -177,8 +177,9 @@ pub enum StoreError {
     },
     /// The key is right and the bytes are not.
     #[error(
-        "{what} is corrupt in {}; \
-         stop the daemon and restore the store from your backup",
+        "{what} is corrupt in {}; stop the daemon and restore a backup with `iai-mcp restore FILE \
+         --replace`, or, without one, move the folder of the store away, start the daemon and run \
+         `iai-mcp import`, which reads the transcripts again",
         .at.display()
     )]
     Corrupt {
@@ -384,8 +385,8 @@ fn wrong_key(path: &Path, origin: KeyOrigin, offered: KeyOrigin) -> String {
     match (origin, offered) {
         (KeyOrigin::File, KeyOrigin::File) => {
             format!(
-                "the key file does not open the vault {vault}; {SAVED_BY_DAEMON}, else put back \
-                 the key it was made with"
+                "the key file does not open the vault {vault}; put back the key it was made \
+                 with; {SAVED_BY_DAEMON}"
             )
         }
         (KeyOrigin::Passphrase, KeyOrigin::Passphrase) => {

@@ -78,7 +78,7 @@ impl Seats {
         });
         let Some((_, number)) = silent.min() else { return false };
         if let Some(seat) = taken.seats.remove(&number) {
-            // Its thread reads the end of the stream and leaves; one that is closed already does too.
+            // Its thread reads the end of the stream and leaves; one that is closed has none.
             seat.stream.shutdown(Shutdown::Both).ok();
         }
         true
