@@ -6,24 +6,38 @@ use std::path::Path;
 /// A file of this name switches capture off for its folder and everything below.
 pub(crate) const IGNORE_FILE: &str = ".iai-mcp-ignore";
 
-const OPEN: &str = "<private>";
-const CLOSE: &str = "</private>";
+const NAME: &str = "private";
+/// What a tag says beside its name is not longer.
+const ATTRIBUTES_BYTES_MAX: usize = 200;
 /// What stands where a private span stood.
 const MARK: &str = "[private]";
 
-/// Cuts `<private>…</private>` out of a text. An unclosed span is private to its end.
+/// Cuts `<private>…</private>` out of a text. Spans may nest; an unclosed one is private to its end.
 pub(crate) fn without_private(text: &str) -> Cow<'_, str> {
-    if !has_tag(text, OPEN) {
+    let mut kept = String::new();
+    let (mut end, mut depth) = (0, 0_usize);
+    for tag in text.match_indices('<').filter_map(|(at, _)| tag_at(text, at)) {
+        match tag {
+            Tag::Open { start } => {
+                if depth == 0 {
+                    kept.push_str(text.get(end..start).unwrap_or_default());
+                    kept.push_str(MARK);
+                }
+                depth += 1;
+            }
+            Tag::Close { behind } if 0 < depth => {
+                depth -= 1;
+                end = behind;
+            }
+            Tag::Close { .. } => {}
+        }
+    }
+    if kept.is_empty() {
         return Cow::Borrowed(text);
     }
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = split_at_tag(rest, OPEN) {
-        kept.push_str(before);
-        kept.push_str(MARK);
-        rest = behind_close(after);
+    if depth == 0 {
+        kept.push_str(text.get(end..).unwrap_or_default());
     }
-    kept.push_str(rest);
     Cow::Owned(kept)
 }
 
@@ -33,38 +47,33 @@ pub(crate) fn is_ignored(folder: &Path, switched_off: &[String]) -> bool {
     by_setting || folder.ancestors().any(|folder| folder.join(IGNORE_FILE).exists())
 }
 
-/// Returns what follows the closing tag that belongs to a tag just opened; spans may nest.
-fn behind_close(mut rest: &str) -> &str {
-    let mut depth = 1;
-    while 0 < depth {
-        let opens = split_at_tag(rest, OPEN);
-        let Some((before, behind)) = split_at_tag(rest, CLOSE) else { return "" };
-        match opens {
-            Some((outside, inside)) if outside.len() < before.len() => {
-                depth += 1;
-                rest = inside;
-            }
-            _ => {
-                depth -= 1;
-                rest = behind;
-            }
-        }
-    }
-    rest
+/// A tag of ours.
+enum Tag {
+    Open { start: usize },
+    Close { behind: usize },
 }
 
-fn has_tag(text: &str, tag: &str) -> bool {
-    split_at_tag(text, tag).is_some()
-}
-
-/// Tags are ASCII, so that a byte-wise comparison without case never cuts a character.
-fn split_at_tag<'a>(text: &'a str, tag: &str) -> Option<(&'a str, &'a str)> {
-    let is_tag = |at: &usize| {
-        let there = text.as_bytes().get(*at..at + tag.len());
-        there.is_some_and(|there| there.eq_ignore_ascii_case(tag.as_bytes()))
+/// Reads the tag that begins at `start`, as people write it: `<PRIVATE>`, `< private >`,
+/// `<private note="x">`. `<private key>` is a stand-in, and no tag.
+fn tag_at(text: &str, start: usize) -> Option<Tag> {
+    let rest = text.get(start + 1..)?.trim_start_matches(' ');
+    let (rest, is_close) = match rest.strip_prefix('/') {
+        Some(rest) => (rest.trim_start_matches(' '), true),
+        None => (rest, false),
     };
-    let at = text.match_indices('<').map(|(at, _)| at).find(is_tag)?;
-    Some((text.get(..at)?, text.get(at + tag.len()..)?))
+    let is_named = rest.get(..NAME.len())?.eq_ignore_ascii_case(NAME);
+    let rest = rest.get(NAME.len()..).filter(|_| is_named)?;
+    let n_attributes = rest.bytes().take(ATTRIBUTES_BYTES_MAX).position(|byte| byte == b'>')?;
+    let attributes = rest.get(..n_attributes)?;
+    let says_nothing = attributes.trim().is_empty();
+    let says_more = attributes.starts_with(char::is_whitespace)
+        && attributes.contains('=')
+        && !attributes.contains('<');
+    let behind = text.len() - rest.len() + n_attributes + 1;
+    match is_close {
+        true => says_nothing.then_some(Tag::Close { behind }),
+        false => (says_nothing || says_more).then_some(Tag::Open { start }),
+    }
 }
 
 #[cfg(test)]
@@ -86,6 +95,28 @@ mod tests {
         check("a </private> b", "a </private> b");
         check("a <private>b <private>c</private> d</private> e", "a [private] e");
         check("<private><private>x</private>y", "[private]");
+        check("a < private >b</ private > c", "a [private] c");
+        check("a <private x=1>b</private> c", "a [private] c");
+        check("a <Private note=\"x y\">b</private > c", "a [private] c");
+        for kept in [
+            "paste your <private key> here",
+            "<private_key>k</private_key>",
+            "List<PrivateKey> and <privateer>",
+            "a < private and b > c",
+            "<private",
+            "< é",
+        ] {
+            check(kept, kept);
+        }
+    }
+
+    #[test]
+    fn spans_made_to_keep_us_busy_are_read_in_linear_time() {
+        // Were it quadratic, this would take minutes.
+        let n = 50_000;
+        let nested = format!("{}x{}", "<private>".repeat(n), "</private>".repeat(n));
+        check(&nested, "[private]");
+        check(&"<private ".repeat(n), &"<private ".repeat(n));
     }
 
     #[test]

@@ -12,7 +12,9 @@ mod named;
 mod names;
 mod spoken;
 mod starts;
+mod tables;
 mod tokens;
+mod told;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -141,8 +143,12 @@ fn in_lines(text: &str) -> Vec<Found> {
             b'_' => labelled::token(text, at),
             b':' => named::in_url(text, at)
                 .or_else(|| named::assigned(text, at))
-                .or_else(|| bot_in_address(text, at)),
-            b'=' => named::assigned(text, at),
+                .or_else(|| bot_in_address(text, at))
+                .or_else(|| told::after_sign(text, at))
+                .or_else(|| tables::pgpass(text, at)),
+            b'=' => named::assigned(text, at).or_else(|| told::after_sign(text, at)),
+            b'|' => tables::cell(text, at),
+            b'\t' => tables::column(text, at),
             b'>' => named::in_element(text, at),
             b'~' => azure_secret(text, at),
             COLOUR => coloured(text, at),
@@ -181,6 +187,8 @@ fn with_whole_text(text: &str, mut all: Vec<Found>) -> Vec<Found> {
     let mut values = manifests::in_manifests(text);
     values.sort_by_key(|value| value.range.start);
     all = with_larger(text, all, values);
+    let beside = tables::beside_ids(text, &all);
+    all = with_larger(text, all, beside);
     for whole in [spoken::in_other_letters(text), spoken::in_calls(text), keys::of_putty(text)] {
         all = with_others(all, whole);
     }
@@ -238,8 +246,10 @@ fn known_token(text: &str, at: usize) -> Option<Found> {
 fn length_of(token: &Token, rest: &str) -> Option<usize> {
     let body = rest.strip_prefix(token.beginning)?;
     let n_letters = run(body.as_bytes(), 0, |byte| token.letters.has(byte));
-    // A full stop or a dash at the end belongs to the sentence.
-    let body = body.get(..n_letters)?.trim_end_matches(['.', '-', '/']);
+    // A full stop or a dash at the end belongs to the sentence, unless the token ends there.
+    let body = body.get(..n_letters)?;
+    let is_whole = n_letters == token.n_min && !body.ends_with(['.', '/']);
+    let body = if is_whole { body } else { body.trim_end_matches(['.', '-', '/']) };
     let fits = if token.is_exact { n_letters == token.n_min } else { token.n_min <= body.len() };
     // A row of capitals has a digit only as often as not.
     let is_capitals = matches!(token.letters, tokens::Letters::Upper)
@@ -367,5 +377,7 @@ fn n_distinct(text: &str) -> u32 {
 
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod sentences;
 #[cfg(test)]
 mod tests;

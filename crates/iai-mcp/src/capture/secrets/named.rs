@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::names::{NAME_BYTES_MAX, ends_like_a_name, is_secret_name, name_before};
 use super::tokens::Letters;
-use super::{Found, WEB_TOKEN_EXAMPLE, counts_up, logins, n_distinct, spoken};
+use super::{Found, WEB_TOKEN_EXAMPLE, counts_up, logins, n_distinct, spoken, told};
 
 /// A secret is at least so long …
 const SECRET_BYTES_MIN: usize = 8;
@@ -12,6 +12,8 @@ const SECRET_BYTES_MIN: usize = 8;
 const SECRET_BYTES_MAX: usize = 512;
 /// How much of a line is looked at for the command that it is.
 const LINE_BYTES_MAX: usize = 400;
+/// An exclamation mark belongs to a value that changes its kind of letters so often.
+const SHOUTED_CHANGES_MIN: usize = 4;
 /// What stands for a secret that is not told, or refers to where it is kept.
 const STAND_INS: &[&str] = &[
     "example",
@@ -49,7 +51,7 @@ const NOBODYS_PASSWORDS: &[&str] =
     &["pass", "postgres", "root", "admin", "secret", "test", "guest", "user", "mysql", "pwd"];
 
 /// What stands between a name and its value where somebody tells it.
-const VERBS: &[&str] = &["is", "ist", "lautet", "est"];
+const VERBS: &[&str] = &["is", "ist", "lautet", "est", "es"];
 
 /// `name = value`, `"name": "value"`, with `at` on the sign between them.
 pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
@@ -175,10 +177,14 @@ pub(super) fn in_element(text: &str, at: usize) -> Option<Found> {
 pub(super) fn after_word(text: &str, at: usize) -> Option<Found> {
     let before = text.get(..at)?;
     // Nearly every space is behind another word; these are the last letters of ours.
-    if !matches!(before.as_bytes().last(), Some(b's' | b'r' | b'R' | b'c' | b'C' | b't')) {
+    let last = before.as_bytes().last();
+    if !matches!(last, Some(b's' | b'r' | b'R' | b'c' | b'C' | b't' | b'y' | b'Y')) {
         return None;
     }
     let last = last_word(before);
+    if last.eq_ignore_ascii_case("by") {
+        return identified_by(text, at);
+    }
     if last.eq_ignore_ascii_case("bearer") || last.eq_ignore_ascii_case("basic") {
         let header = before.get(..before.len() - last.len())?.trim_end_matches([' ', '"', '\'']);
         let is_header = header.ends_with(':');
@@ -193,8 +199,22 @@ pub(super) fn after_word(text: &str, at: usize) -> Option<Found> {
     }
     let name = name_before(before.strip_suffix(last)?)?;
     let is_password = matches!(name.as_str(), "password" | "passphrase" | "passcode" | "passwort");
-    let is_named = is_password || matches!(name.as_str(), "kennwort" | "motdepasse" | "apikey");
-    is_named.then(|| value(text, at + 1, &name)).flatten()
+    let is_named = is_password
+        || matches!(name.as_str(), "kennwort" | "motdepasse" | "apikey" | "wachtwoord" | "parola");
+    match is_named {
+        true => value(text, at + 1, &name),
+        false => told::after_verb(text, at - last.len(), at + 1),
+    }
+}
+
+/// `IDENTIFIED BY '…'`, with `at` on the blank before the value.
+fn identified_by(text: &str, at: usize) -> Option<Found> {
+    let line = last_line(text.get(..at)?).to_ascii_lowercase();
+    let is_quoted = text.get(at + 1..)?.starts_with(['"', '\'']);
+    let is_login = line.contains("identified with ")
+        || (line.contains("identified by") && line.contains("user "));
+    let is_told = is_quoted && is_login;
+    is_told.then(|| value(text, at + 1, "password")).flatten()
 }
 
 /// `curl -u name:password`, with `at` on the dash.
@@ -255,8 +275,17 @@ pub(super) fn in_url(text: &str, at: usize) -> Option<Found> {
 /// Judges the value at `start`.
 pub(super) fn value(text: &str, start: usize, name: &str) -> Option<Found> {
     let (range, is_quoted) = value_at(text, start)?;
-    let is_secret = is_strong(text.get(range.clone())?, is_quoted);
-    is_secret.then_some(Found { kind: kind_of(name), range })
+    let secret = text.get(range.clone())?;
+    // An exclamation mark ends a sentence more often than a password.
+    let shouted = text.get(range.start..=range.end).filter(|shouted| shouted.ends_with('!'));
+    let is_whole = |shouted: &str| {
+        !is_quoted && SHOUTED_CHANGES_MIN <= n_changes(secret) && is_strong(shouted, false)
+    };
+    let kind = kind_of(name);
+    if shouted.is_some_and(is_whole) {
+        return Some(Found { kind, range: range.start..range.end + 1 });
+    }
+    is_strong(secret, is_quoted).then_some(Found { kind, range })
 }
 
 /// What a secret with this name is called in its mark.
@@ -275,12 +304,14 @@ pub(super) fn value_at(text: &str, start: usize) -> Option<(Range<usize>, bool)>
     // Inside a string of JSON, quotes have a backslash before them.
     let is_escaped = rest.starts_with("\\\"");
     let rest = rest.strip_prefix('\\').filter(|_| is_escaped).unwrap_or(rest);
+    // Brackets that other languages quote with are not read as quotes: sentences stand in them too.
+    let rest = rest.strip_prefix(['「', '『', '“', '„', '«']).unwrap_or(rest);
     let quote = rest.chars().next().filter(|letter| matches!(letter, '"' | '\'' | '`'));
     let inner = quote.map_or(rest, |quote| rest.get(quote.len_utf8()..).unwrap_or_default());
     let ends = |letter: char| match quote {
         Some(_) if is_escaped => matches!(letter, '\\' | '\n'),
         Some(quote) => letter == quote || letter == '\n',
-        None => letter.is_whitespace() || ",;\"'`<>()[]{}|，。；、！？）」』】”".contains(letter),
+        None => letter.is_whitespace() || ",;\"'`<>()[]{}|，。；、！？）」』】”“»".contains(letter),
     };
     let end = inner.char_indices().find(|(at, letter)| SECRET_BYTES_MAX < *at || ends(*letter));
     let end = end.map_or(inner.len(), |(at, _)| at);

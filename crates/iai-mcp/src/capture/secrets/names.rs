@@ -39,6 +39,7 @@ const NAMES: &[&str] = &[
     "senha",
     "motdepasse",
     "wachtwoord",
+    "parola",
 ];
 /// A `token` is secret, unless it tells where to go on, or belongs to a language.
 const OPEN_TOKENS: &[&str] = &[
@@ -147,7 +148,7 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     let is_key = ["key", "login", "pat"].iter().any(|end| name.ends_with(end));
     NAMES.iter().any(|known| name.ends_with(known))
         || is_token
-        || name == "pw"
+        || name.ends_with("pw")
         || (is_key && SERVICES.iter().any(|service| name.contains(service)))
 }
 

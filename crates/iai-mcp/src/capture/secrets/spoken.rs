@@ -3,10 +3,10 @@
 
 use super::named::{self, value_at};
 use super::names::NAME_BYTES_MAX;
-use super::{Found, names};
+use super::{Found, names, told};
 
 /// A value after a blank could be the next word; one that was drawn is at least so long.
-const DRAWN_BYTES_MIN: usize = 10;
+pub(super) const DRAWN_BYTES_MIN: usize = 10;
 /// From here on a value is long.
 const LONG_BYTES_MIN: usize = 20;
 
@@ -31,7 +31,7 @@ const FLAGS: &[(&str, &str)] = &[
 ];
 
 /// What a password is called where names have no Latin letters, or signs on them.
-const NATIVE_NAMES: &[&str] = &[
+pub(super) const NATIVE_NAMES: &[&str] = &[
     "contraseña",
     "Contraseña",
     "пароль",
@@ -46,6 +46,16 @@ const NATIVE_NAMES: &[&str] = &[
     "비밀번호",
     "密钥",
     "ключ api",
+    "hasło",
+    "Hasło",
+    "hasła",
+    "şifre",
+    "Şifre",
+    "şifresi",
+    "Şifresi",
+    "geheime Schlüssel",
+    "geheimer Schlüssel",
+    "API-Schlüssel",
 ];
 /// What stands between such a name and the value.
 const NATIVE_SIGNS: &[char] =
@@ -53,7 +63,7 @@ const NATIVE_SIGNS: &[char] =
 /// Dashes that stand between a name and its value, with blanks around them.
 const DASHES: &[char] = &['—', '–'];
 /// Words that do the same, with blanks around them.
-const NATIVE_VERBS: &[&str] = &["es", "это", "is"];
+const NATIVE_VERBS: &[&str] = &["es", "это", "is", "to", "şu"];
 
 /// `sshpass -p …`, with `at` on the dash, or on the colon of `pass:…`.
 pub(super) fn after_command(text: &str, at: usize) -> Option<Found> {
@@ -118,10 +128,13 @@ pub(super) fn in_other_letters(text: &str) -> Vec<Found> {
         let start = at + dash.len();
         let is_apart = text.get(start..)?.starts_with(' ');
         let before = text.get(..at)?.strip_suffix(' ').filter(|_| is_apart)?;
-        let name = names::name_before(before)?;
-        names::is_secret_name(&name).then(|| drawn_at(text, start, &name)).flatten()
+        let name = names::name_before(before).filter(|name| names::is_secret_name(name));
+        match name {
+            Some(name) => drawn_at(text, start, &name),
+            None => told::after_verb(text, at, start),
+        }
     });
-    found.chain(dashed).collect()
+    found.chain(dashed).chain(told::after_native_verbs(text)).collect()
 }
 
 /// `define("DB_PASSWORD", "…")` and `setPassword("…")`.

@@ -54,7 +54,7 @@ const fn classes() -> [u8; 256] {
         let is_first = byte < 128 && seconds()[byte] != 0;
         classes[byte] = match letter {
             b'-' | b'_' => SIGN | INSIDE,
-            b':' | b'=' | b'~' | b'>' | super::COLOUR => SIGN,
+            b':' | b'=' | b'~' | b'>' | b'|' | b'\t' | super::COLOUR => SIGN,
             b' ' => BLANK,
             b's' | b'r' | b'R' | b'c' | b'C' | b't' | b'd' | b'n' | b'y' | b'D' | b'N' | b'Y' => {
                 INSIDE | LAST

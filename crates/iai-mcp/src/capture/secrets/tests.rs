@@ -14,7 +14,7 @@ fn drawn(n: usize, letters: &str) -> String {
     (0..n).map(|_| letters[draw() % letters.len()]).collect()
 }
 
-fn plain(n: usize) -> String {
+pub(super) fn plain(n: usize) -> String {
     drawn(n, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 }
 
@@ -28,7 +28,7 @@ fn clean(text: &str) -> String {
 
 /// The secret is gone, its mark is there, and so is everything around it.
 #[track_caller]
-fn check_secret(before: &str, secret: &str, after: &str, kind: &str) {
+pub(super) fn check_secret(before: &str, secret: &str, after: &str, kind: &str) {
     let cleaned = clean(&format!("{before}{secret}{after}"));
     let middle = cleaned.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
     let middle = middle.unwrap_or_else(|| panic!("{cleaned}"));
@@ -38,7 +38,7 @@ fn check_secret(before: &str, secret: &str, after: &str, kind: &str) {
 }
 
 #[track_caller]
-fn check_kept(text: &str) {
+pub(super) fn check_kept(text: &str) {
     assert_eq!(clean(text), text);
 }
 
@@ -459,6 +459,13 @@ fn a_text_made_to_keep_us_busy_is_read_in_linear_time() {
         "密码-",
         "\u{1b}[1",
         "is:",
+        "password for ",
+        "password for a is Zr7kk92QpLmN4x:",
+        "| password ",
+        "password\t",
+        "a:5:b:Zr7kk92QpLmN4x:",
+        "é to ",
+        "identified by '",
     ] {
         let text = piece.repeat(200_000 / piece.len());
         assert!(secrets_in(&text).len() < 10, "{piece}");
