@@ -1,16 +1,17 @@
 //! Lets the user edit a text in their own editor, by way of a private file that does not stay.
 
-use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
-use crate::home::{FILE_MODE, ensure_private_folder};
+use crate::home::{FILE_MODE, Home, ensure_private_folder};
 use crate::settings::Settings;
 
 /// What nobody set; every system has it.
@@ -24,9 +25,51 @@ pub(super) fn edit(settings: &Settings, draft: &str) -> anyhow::Result<String> {
     let interrupt = signal_hook::flag::register(SIGINT, Arc::default());
     interrupt.context("leaving Ctrl-C to the editor")?;
     ensure_private_folder(settings.home.root()).context("making the folder of the draft")?;
-    let file = Draft::write(settings.home.identity_draft(), draft)?;
+    let folder = lock(&settings.home).context("looking whether somebody else edits")?;
+    let Some(_folder) = folder else {
+        bail!("it is being edited already; end that editor first");
+    };
+    let path = settings.home.identity_draft();
+    remove_when_told_to_end(path.clone()).context("waiting for signals")?;
+    let file = Draft::write(path, draft)?;
     run(settings.editor.as_deref().unwrap_or(EDITOR), &file.0)?;
     file.read()
+}
+
+/// Tells whether a draft lies there that no living editor was started for.
+pub(super) fn is_draft_left(home: &Home) -> bool {
+    home.identity_draft().symlink_metadata().is_ok() && matches!(lock(home), Ok(Some(_)))
+}
+
+/// Removes a draft: its words are plain text.
+#[expect(clippy::disallowed_methods, reason = "the draft is this room's own file")]
+pub(super) fn remove_draft(home: &Home) -> io::Result<()> {
+    match fs::remove_file(home.identity_draft()) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Locks the folder as long as somebody edits. Not the draft: editors put a new file in its place.
+fn lock(home: &Home) -> io::Result<Option<File>> {
+    let folder = File::open(home.root())?;
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Has a closed terminal or a polite end take the draft along.
+fn remove_when_told_to_end(path: PathBuf) -> io::Result<()> {
+    let mut signals = Signals::new([SIGTERM, SIGHUP])?;
+    let wait = move || {
+        if let Some(signal) = signals.forever().next() {
+            remove(&path);
+            signal_hook::low_level::emulate_default_handler(signal).ok();
+        }
+    };
+    std::thread::Builder::new().name("draft".to_owned()).spawn(wait).map(drop)
 }
 
 /// The file; it goes when it is dropped.

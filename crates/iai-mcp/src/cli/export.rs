@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
+use rustix::fs::{AtFlags, CWD};
 use serde_json::{Value, json};
 
 use super::import::parse_time;
@@ -95,7 +97,7 @@ fn placed(target: &Path, format: Format) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Writes beside the file and renames at the end: half an export never bears its name.
+/// Names the file at the end: half an export never bears its name.
 fn export_into(
     target: &Path,
     format: Format,
@@ -103,16 +105,9 @@ fn export_into(
     settings: &Settings,
     working: &Progress,
 ) -> anyhow::Result<Value> {
-    let name = target.file_name().and_then(|name| name.to_str()).unwrap_or("export");
-    let aside = target.with_file_name(format!(".{name}.{:016x}.new", getrandom::u64()?));
-    let making = || format!("writing {}", aside.display());
-    let file = File::options()
-        .write(true)
-        .create_new(true)
-        .mode(FILE_MODE)
-        .open(&aside)
-        .with_context(making)?;
-    let mut file = BufWriter::new(file);
+    let making = || format!("writing {}", target.display());
+    let half = HalfFile::beside(target).with_context(making)?;
+    let mut file = BufWriter::new(&half.file);
     let mut writer = Writer::new(format, |text: &str| file.write_all(text.as_bytes()));
     let mut n_lines = 0_u64;
     let told = export(settings, wanted, &mut |line| {
@@ -122,21 +117,75 @@ fn export_into(
         }
         writer.put(line)
     });
-    let written = told.and_then(|told| {
-        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.sync_all().with_context(making)?;
-        std::fs::rename(&aside, target).with_context(making)?;
-        Ok(told)
-    });
-    if written.is_err() {
-        discard(&aside);
-    }
-    written
+    let told = told?;
+    file.flush().with_context(making)?;
+    drop(file);
+    half.named(target).with_context(making)?;
+    Ok(told)
 }
 
-#[expect(clippy::disallowed_methods, reason = "made here under a random name, and half of a file")]
-fn discard(aside: &Path) {
-    std::fs::remove_file(aside).ok();
+/// A file that is being written. Where the system can, it has no name until it is whole: whatever
+/// ends this process leaves none of its plain text behind.
+struct HalfFile {
+    file: File,
+    /// Its name, where it needs one; goes when this is dropped.
+    aside: Option<PathBuf>,
+}
+
+impl HalfFile {
+    fn beside(target: &Path) -> anyhow::Result<Self> {
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(file) = nameless(folder.unwrap_or(Path::new("."))) {
+            return Ok(Self { file, aside: None });
+        }
+        let name = target.file_name().and_then(|name| name.to_str()).unwrap_or("export");
+        let aside = target.with_file_name(format!(".{name}.{:016x}.new", getrandom::u64()?));
+        let mut options = File::options();
+        let file = options.write(true).create_new(true).mode(FILE_MODE).open(&aside)?;
+        Ok(Self { file, aside: Some(aside) })
+    }
+
+    fn named(mut self, target: &Path) -> io::Result<()> {
+        self.file.sync_all()?;
+        match &self.aside {
+            Some(aside) => std::fs::rename(aside, target)?,
+            None => {
+                let open = open_file(&self.file);
+                rustix::fs::linkat(CWD, open, CWD, target, AtFlags::SYMLINK_FOLLOW)?;
+            }
+        }
+        self.aside = None;
+        Ok(())
+    }
+}
+
+impl Drop for HalfFile {
+    #[expect(clippy::disallowed_methods, reason = "made here under a random name, and half a file")]
+    fn drop(&mut self) {
+        if let Some(aside) = &self.aside {
+            std::fs::remove_file(aside).ok();
+        }
+    }
+}
+
+/// Makes a file without a name that can be given one, where system and disk know such files.
+#[cfg(target_os = "linux")]
+fn nameless(folder: &Path) -> Option<File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::WRONLY | OFlags::TMPFILE | OFlags::CLOEXEC;
+    let file = rustix::fs::open(folder, flags, Mode::from_raw_mode(FILE_MODE)).ok()?;
+    let file = File::from(file);
+    open_file(&file).exists().then_some(file)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(_folder: &Path) -> Option<File> {
+    None
+}
+
+/// Where Linux shows an open file to the process that has it.
+fn open_file(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 /// Turns lines into what was asked for.
@@ -187,5 +236,35 @@ impl<W: FnMut(&str) -> io::Result<()>> Writer<W> {
             }
             _ => String::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+
+    #[test]
+    fn half_a_file_has_no_name_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("x.jsonl");
+        let names = || std::fs::read_dir(folder.path()).unwrap().count();
+        let mut half = HalfFile::beside(&target).unwrap();
+        half.file.write_all(b"words").unwrap();
+        if cfg!(target_os = "linux") {
+            assert_eq!(names(), 0, "a kill would leave it behind");
+        }
+        half.named(&target).unwrap();
+        assert_eq!((std::fs::read(&target).unwrap(), names()), (b"words".to_vec(), 1));
+        assert_eq!(std::fs::metadata(&target).unwrap().mode() & 0o777, FILE_MODE);
+        let again = HalfFile::beside(&target).unwrap();
+        if cfg!(target_os = "linux") {
+            again.named(&target).expect_err("somebody else made it meanwhile");
+        }
+        let aside = folder.path().join(".x.jsonl.0.new");
+        let file = File::create(&aside).unwrap();
+        drop(HalfFile { file, aside: Some(aside) });
+        assert_eq!(names(), 1);
     }
 }

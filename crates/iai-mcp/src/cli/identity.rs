@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Subcommand;
 use serde_json::{Value, json};
 
@@ -42,7 +43,10 @@ pub(super) fn run(
     let answer = match command {
         IdentityCommand::Show => client.call("identity_get", &json!({}))?,
         IdentityCommand::Set { text } => set(client, text)?,
-        IdentityCommand::Clear => client.call("identity_set", &json!({"text": ""}))?,
+        IdentityCommand::Clear => {
+            editor::remove_draft(&settings.home).context("removing a draft that was left")?;
+            client.call("identity_set", &json!({"text": ""}))?
+        }
         IdentityCommand::Edit => {
             let now = client.call("identity_get", &json!({}))?;
             let draft = format!("{EXPLANATION}{}\n", text_of(&now));

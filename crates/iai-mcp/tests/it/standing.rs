@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -239,4 +239,38 @@ fn what_is_recalled_often_is_told_to_the_next_session() {
     eventually("the uses are written down", || {
         session_start(&sandbox, "claude", "heron").contains("recalled 3 times: “The staging host")
     });
+}
+
+/// The words of an identity are plain text while an editor has them.
+#[test]
+fn a_draft_does_not_outlive_the_command_that_made_it() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    sandbox.json(&["--json", "identity", "set", "Ada."]);
+    // It waits for its input to end, and outlives us no longer than the test.
+    let waits = script(&sandbox, "waiting-editor", "cat");
+    let draft = sandbox.root().join(".identity-draft.md");
+    let edit = || {
+        let mut command = sandbox.command(&["identity", "edit"]);
+        let editing = command.env("VISUAL", &waits).stdin(Stdio::piped()).spawn().unwrap();
+        eventually("the editor has the draft", || draft.exists());
+        editing
+    };
+    for signal in ["-TERM", "-HUP"] {
+        let mut editing = edit();
+        let _input = editing.stdin.take();
+        let pid = editing.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        assert!(!editing.wait().unwrap().success(), "{signal}");
+        assert!(!draft.exists(), "{signal}");
+    }
+    let mut editing = edit();
+    assert!(stderr(&sandbox.run(&["identity", "edit"])).contains("being edited already"));
+    editing.kill().unwrap();
+    editing.wait().unwrap();
+    assert!(draft.exists(), "nothing can be done about such an end");
+    let report = sandbox.doctor(&[]);
+    assert!(report.to_string().contains("identity-draft.md"), "{report}");
+    sandbox.run(&["identity", "clear"]);
+    assert!(!draft.exists());
 }

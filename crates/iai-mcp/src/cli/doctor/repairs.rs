@@ -1,4 +1,5 @@
-//! `doctor --apply`: moves aside what is surely dead, and nothing else. Never deletes.
+//! `doctor --apply`: moves aside what is surely dead, and nothing else. Deletes only a draft, whose
+//! words would be plain text there too.
 
 use std::fs;
 use std::io;
@@ -9,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 
+use super::super::editor;
 use super::Check;
 use crate::client::is_nobody_the_daemon;
 use crate::home::{Home, ensure_inner_folder, ensure_private_folder};
@@ -30,7 +32,18 @@ pub(super) enum Repair {
 
 /// Looks for what is surely dead, and moves it aside if that is wanted.
 pub(super) fn check(home: &Home, repair: Repair, now: Timestamp) -> Check {
-    let dead = dead_files(home, now.into());
+    let mut dead = dead_files(home, now.into());
+    if editor::is_draft_left(home) {
+        match repair {
+            Repair::Told => dead.push(home.identity_draft()),
+            Repair::Applied => {
+                if let Err(error) = editor::remove_draft(home) {
+                    let named = format!("{}: {error}", home.identity_draft().display());
+                    return Check::fail(NAME, named, "remove it by hand: it is plain text");
+                }
+            }
+        }
+    }
     if dead.is_empty() {
         return Check::pass(NAME, "nothing dead lies about");
     }
@@ -145,6 +158,21 @@ mod tests {
         assert_eq!(dead_files(&home, later().into()), Vec::<PathBuf>::new());
         fs::write(home.spool().join(".s-2.jsonl.tmp"), "being written").unwrap();
         assert_eq!(dead_files(&home, crate::clock::now().into()), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn a_draft_that_nobody_edits_is_named_and_goes() {
+        let (_folder, home) = home();
+        fs::write(home.identity_draft(), "who I am").unwrap();
+        let editing = fs::File::open(home.root()).unwrap();
+        editing.try_lock().unwrap();
+        assert_eq!(check(&home, Repair::Applied, later()).verdict, Verdict::Pass);
+        assert!(home.identity_draft().exists(), "somebody edits it");
+        drop(editing);
+        let told = check(&home, Repair::Told, later());
+        assert!(told.verdict == Verdict::Warn && told.detail.contains("identity-draft"));
+        assert_eq!(check(&home, Repair::Applied, later()).verdict, Verdict::Pass);
+        assert!(!home.identity_draft().exists() && !home.aside().exists());
     }
 
     #[test]
