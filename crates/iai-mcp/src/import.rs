@@ -51,6 +51,8 @@ pub(crate) struct Tally {
     pub(crate) n_notes: u64,
     /// Exports of ours that were cut off, or that only a newer program can read.
     pub(crate) n_exports_broken: u64,
+    /// What gives orders to the assistant and was to be told to every session, and is not.
+    pub(crate) untold: Vec<String>,
     /// Set aside or missing, each with its reason.
     pub(crate) n_problems: u64,
     pub(crate) problems: Vec<String>,
@@ -87,8 +89,16 @@ impl Tally {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Store,
+    /// And pin what an export pins, though it gives orders to the assistant: the user said yes.
+    StoreUntrusted,
     /// Only look whether they are there, byte for byte.
     Verify,
+}
+
+impl Purpose {
+    fn is_storing(self) -> bool {
+        self != Self::Verify
+    }
 }
 
 /// What every source needs.
@@ -145,10 +155,10 @@ impl<'a> Sender<'a> {
             Source::Export { path } => exports::each_turn(path, &mut each)
                 .map(|n_unreadable| Pass { n_unreadable, settled: None }),
             Source::Spool { path } => return self.take_spool(source, path),
-            Source::Own { path } if self.work.purpose == Purpose::Store => {
-                return own::take(self.work.client, path, self.tally);
+            Source::Own { path } if self.work.purpose.is_storing() => {
+                return own::take(self.work, path, self.tally);
             }
-            Source::Notes { path, peer } if self.work.purpose == Purpose::Store => {
+            Source::Notes { path, peer } if self.work.purpose.is_storing() => {
                 return notes::take(self.work, path, *peer, self.tally);
             }
             Source::Own { .. } | Source::Notes { .. } => return Ok(()),
@@ -186,7 +196,7 @@ impl<'a> Sender<'a> {
         });
         message::send(self.work, &pieces, self.tally)?;
         for (path, settled) in self.read.drain(..) {
-            if self.work.purpose == Purpose::Store {
+            if self.work.purpose.is_storing() {
                 mark_read(&self.work.settings.home, path, settled)
                     .context("remembering how far it was read")?;
             }

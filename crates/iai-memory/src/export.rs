@@ -10,6 +10,8 @@ use serde::Serialize;
 
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
+use crate::standing::Consent;
+use crate::trust::distrust;
 pub(crate) use lines::Line;
 use lines::LineError;
 
@@ -31,6 +33,9 @@ pub struct ImportTold {
     pub known: u64,
     /// Memories that were forgotten on purpose, and stay so.
     pub forgotten: u64,
+    /// What would be told to every session and gives orders to the assistant, and is not pinned
+    /// nor told: memories by their ids, or `identity`.
+    pub untold: Vec<String>,
     /// Lines that could not be taken: which of the given ones, counted from 0, and why.
     pub problems: Vec<(usize, String)>,
     /// Whether the last line of an export was among them.
@@ -74,8 +79,9 @@ impl MemoryEngine {
     }
 
     /// Takes lines of an export in, in one transaction. A line that cannot be taken is told, and
-    /// the others are.
-    pub fn import_lines(&self, lines: &[&str]) -> Result<ImportTold> {
+    /// the others are. Somebody else may have made the file: what gives orders to the assistant is
+    /// not put before every session without the user's consent.
+    pub fn import_lines(&self, lines: &[&str], consent: Consent) -> Result<ImportTold> {
         let read: Vec<Result<Line, LineError>> =
             lines.iter().map(|line| Line::parse(line)).collect();
         let is_newer =
@@ -89,7 +95,13 @@ impl MemoryEngine {
             let mut told = ImportTold::default();
             for (place, line) in read.iter().enumerate() {
                 let taken = match line {
-                    Ok(line) => take(writing, line, &mut told),
+                    Ok(line) => match untold(writing, line, consent)? {
+                        Some(name) => {
+                            told.untold.push(name);
+                            Ok(())
+                        }
+                        None => take(writing, line, &mut told),
+                    },
                     Err(error) => Err(LineError::Unreadable(error.to_string())),
                 };
                 match taken {
@@ -102,6 +114,28 @@ impl MemoryEngine {
             Ok(told)
         })
     }
+}
+
+/// Names what a line would have told to every session, where nobody consented to its orders.
+fn untold(
+    writing: &iai_store::Writing<'_>,
+    line: &Line,
+    consent: Consent,
+) -> Result<Option<String>> {
+    let (name, text) = match line {
+        // Who said already who they are keeps it, and what is pinned was pinned by somebody who
+        // said yes.
+        Line::Identity { text, .. } if writing.read().export_identity()?.is_none() => {
+            ("identity".to_owned(), text.clone())
+        }
+        Line::Pin { memory, .. } if writing.read().exported_pin(*memory)?.is_none() => {
+            let text = writing.memory(*memory)?.map(|memory| memory.text);
+            (memory.to_string(), text.unwrap_or_default())
+        }
+        _ => return Ok(None),
+    };
+    let is_untold = consent == Consent::NotAsked && distrust(&text).is_some();
+    Ok(is_untold.then_some(name))
 }
 
 fn take(

@@ -37,6 +37,9 @@ pub(super) struct ImportArguments {
     /// Only turns said since this time or date
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
+    /// Also pin what an export pins though it gives orders to the assistant
+    #[arg(long)]
+    yes: bool,
 }
 
 pub(super) fn import(
@@ -47,7 +50,8 @@ pub(super) fn import(
     crate::capture::check_config(settings)?;
     let selection = Selection { paths: &arguments.paths, host: arguments.host };
     let Sources { found, unknown } = find_sources(settings.user_home.as_deref(), &selection)?;
-    let tally = take_all(&found, Purpose::Store, arguments.since, settings, output)?;
+    let purpose = if arguments.yes { Purpose::StoreUntrusted } else { Purpose::Store };
+    let tally = take_all(&found, purpose, arguments.since, settings, output)?;
     let told = json!({
         "files": tally.n_files,
         "found": tally.n_found,
@@ -55,6 +59,7 @@ pub(super) fn import(
         "known": tally.n_known,
         "forgotten": tally.n_forgotten,
         "notes": tally.n_notes,
+        "unpinned": tally.untold,
         "set_aside": tally.n_problems,
         "problems": tally.problems,
         "unknown": unknown,
@@ -65,6 +70,7 @@ pub(super) fn import(
             let notes = counted(usize::try_from(tally.n_notes).unwrap_or(usize::MAX), "note");
             lines.push(format!("among them {notes} of another program: `iai-mcp teach list`"));
         }
+        lines.extend(of_untold(&tally.untold));
         lines.extend(tally.problems.iter().map(|problem| format!("  {problem}")));
         lines.extend(of_no_host(&unknown));
         lines.join("\n")
@@ -72,6 +78,19 @@ pub(super) fn import(
     let is_nothing = tally.n_found == 0 && (0 < tally.n_problems || !unknown.is_empty());
     let is_failed = is_nothing || 0 < tally.n_exports_broken;
     Ok(if is_failed { Exit::Failure.into() } else { ExitCode::SUCCESS })
+}
+
+/// Says what is not put before every session.
+fn of_untold(untold: &[String]) -> Option<String> {
+    let first = untold.first()?;
+    let more = match untold.len() {
+        1 => String::new(),
+        n => format!(" and {} more", n - 1),
+    };
+    Some(format!(
+        "stored, but not pinned: {first}{more} would give orders to the assistant in every session; \
+         look at it, then `iai-mcp pin ID --yes`, or `import --yes` for all"
+    ))
 }
 
 /// Says which files were passed over, without listing a whole folder.

@@ -15,7 +15,7 @@ pub(super) fn send(work: &Work<'_>, piece: &Piece<'_>) -> anyhow::Result<Value> 
     let Piece { session, cwd, events, .. } = *piece;
     let delivery = Delivery { session, cwd, events, now };
     match work.purpose {
-        Purpose::Store => {
+        Purpose::Store | Purpose::StoreUntrusted => {
             let path = deliver(home, &delivery)?;
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let mut done = work.client.call_daemon("spool_drain", &json!({"file": name}))?;

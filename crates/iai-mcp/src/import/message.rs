@@ -50,7 +50,7 @@ pub(super) fn send(
         return Ok(());
     }
     let method = match work.purpose {
-        Purpose::Store => "turns_store",
+        Purpose::Store | Purpose::StoreUntrusted => "turns_store",
         Purpose::Verify => "turns_check",
     };
     let done = match work.client.call_daemon(method, &message_of(pieces)) {
@@ -107,7 +107,7 @@ fn count(work: &Work<'_>, done: &Value, pieces: &[Piece<'_>], tally: &mut Tally)
     let n_forgotten = done.at("forgotten").as_u64().unwrap_or(0);
     tally.n_forgotten += n_forgotten;
     match work.purpose {
-        Purpose::Store => {
+        Purpose::Store | Purpose::StoreUntrusted => {
             tally.n_stored += done.at("stored").as_u64().unwrap_or(0);
             tally.n_known += done.at("known").as_u64().unwrap_or(0);
             let reasons = done.at("set_aside").as_array().into_iter().flatten();

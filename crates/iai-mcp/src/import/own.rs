@@ -5,16 +5,17 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::SharedTally;
-use crate::client::Client;
+use super::{Purpose, SharedTally, Work};
 use crate::fields::Fields as _;
 
 /// Has the daemon take a whole file.
-pub(super) fn take(client: &Client, path: &Path, tally: &SharedTally) -> anyhow::Result<()> {
+pub(super) fn take(work: &Work<'_>, path: &Path, tally: &SharedTally) -> anyhow::Result<()> {
     let file = std::path::absolute(path)?;
+    let untrusted_too = work.purpose == Purpose::StoreUntrusted;
     let (mut offset, mut n_lines, mut is_ended) = (0_u64, 0_u64, false);
     loop {
-        let told = client.call_daemon("export_take", &json!({"file": file, "offset": offset}))?;
+        let wanted = json!({"file": file, "offset": offset, "untrusted_too": untrusted_too});
+        let told = work.client.call_daemon("export_take", &wanted)?;
         let count = |name: &str| told.at(name).as_u64().unwrap_or(0);
         let problems = told.at("problems").as_array().into_iter().flatten();
         for problem in problems {
@@ -27,6 +28,8 @@ pub(super) fn take(client: &Client, path: &Path, tally: &SharedTally) -> anyhow:
             tally.n_stored += count("stored");
             tally.n_known += count("known");
             tally.n_forgotten += count("forgotten");
+            let untold = told.at("untold").as_array().into_iter().flatten();
+            tally.untold.extend(untold.filter_map(|name| name.as_str()).map(str::to_owned));
         });
         if told.at("is_newer") == true {
             tally.with(|tally| tally.n_exports_broken += 1);

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufReader, Seek as _, SeekFrom};
 
-use iai_memory::{MemoryEngine, NewMaster};
+use iai_memory::{Consent, MemoryEngine, NewMaster};
 use iai_wire::{Line, LineReader, code};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -55,7 +55,11 @@ pub(super) fn take_export(engine: &MemoryEngine, given: &Parameters<'_>) -> Resu
     let places: Vec<usize> = (0..lines.len()).filter(|place| !is_blank(place)).collect();
     let texts: Vec<&str> =
         places.iter().filter_map(|place| lines.get(*place).map(String::as_str)).collect();
-    let mut told = engine.import_lines(&texts)?;
+    let consent = match given.flag("untrusted_too")? {
+        true => Consent::Given,
+        false => Consent::NotAsked,
+    };
+    let mut told = engine.import_lines(&texts, consent)?;
     for (place, _) in &mut told.problems {
         *place = places.get(*place).copied().unwrap_or(*place);
     }
@@ -64,6 +68,7 @@ pub(super) fn take_export(engine: &MemoryEngine, given: &Parameters<'_>) -> Resu
         "stored": told.stored,
         "known": told.known,
         "forgotten": told.forgotten,
+        "untold": told.untold,
         "problems": told.problems,
         "is_ended": told.is_ended,
         "is_newer": told.is_newer,
