@@ -31,6 +31,10 @@ pub(crate) struct Cursor {
     pub(crate) memo: String,
     /// Hash of the bytes just before `offset`: a file that was rewritten in place is another one.
     tail: String,
+    /// Hash of what stands here, so that a changed byte does not put turns into wrong places;
+    /// versions before 0.10 wrote none.
+    #[serde(default)]
+    sum: Option<String>,
 }
 
 impl Cursor {
@@ -42,6 +46,7 @@ impl Cursor {
         let is_same = known.device == start.device
             && known.inode == start.inode
             && known.offset <= metadata.len()
+            && known.sum.as_ref().is_none_or(|sum| *sum == known.own_sum())
             && tail_hash(file, known.offset)? == known.tail;
         Ok(if is_same { known } else { start })
     }
@@ -49,6 +54,7 @@ impl Cursor {
     /// Remembers how far `file` was read.
     pub(crate) fn save(&mut self, home: &Home, path: &Path, file: &mut File) -> io::Result<()> {
         self.tail = tail_hash(file, self.offset)?;
+        self.sum = Some(self.own_sum());
         let target = cursor_path(home, path);
         ensure_inner_folder(&home.capture_state())?;
         let aside = target.with_extension(format!("tmp-{}", std::process::id()));
@@ -57,6 +63,11 @@ impl Cursor {
         output.write_all(&serde_json::to_vec(self)?)?;
         // Not synced: after a crash the worst is an older cursor.
         fs::rename(aside, target)
+    }
+
+    fn own_sum(&self) -> String {
+        let Self { offset, n_turns, memo, tail, .. } = self;
+        hex(&Sha256::digest(format!("{offset} {n_turns} {tail} {memo}")))
     }
 
     /// Forgets how far the transcript at `path` was read, for one that will not come again.
@@ -148,7 +159,16 @@ mod tests {
         let fixture = Fixture::new();
         fs::write(&fixture.path, "one\n").unwrap();
         fixture.save(4);
-        fs::write(cursor_path(&fixture.home, &fixture.path), "{nonsense").unwrap();
+        let path = cursor_path(&fixture.home, &fixture.path);
+        fs::write(&path, "{nonsense").unwrap();
         assert_eq!(fixture.load().offset, 0);
+        fixture.save(4);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains("\"n_turns\":3"), "{text}");
+        fs::write(&path, text.replace("\"n_turns\":3", "\"n_turns\":9")).unwrap();
+        assert_eq!((fixture.load().offset, fixture.load().n_turns), (0, 0), "changed");
+        let (before, _) = text.split_once(",\"sum\"").unwrap();
+        fs::write(&path, format!("{before}}}")).unwrap();
+        assert_eq!(fixture.load().n_turns, 3, "as an older version wrote it");
     }
 }
