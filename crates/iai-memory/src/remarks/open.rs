@@ -19,9 +19,8 @@ use deeds::Deeds;
 
 /// Turns at the end in which work may be put off in passing; what is labelled counts in all.
 const PUTTING_OFF_TURNS: usize = 4;
-/// Turns are read from the end on until they have so many bytes; what was left open before was
-/// followed by much.
-const TURNS_BYTES_MAX: usize = 16_000;
+/// An assistant says at its end what remains; the long rest is an answer.
+const ENDING_BYTES: usize = 2000;
 /// What one session may leave open …
 const THREADS_MAX: usize = 6;
 /// … and sentences that look so, from its end on. Who pastes more of them pastes a list.
@@ -89,20 +88,25 @@ pub(crate) fn open_threads(last_turns: &[Memory]) -> Vec<OpenThread<'_>> {
 /// Returns what is called open or put off, done or not, the latest first; each with the place of
 /// its turn.
 fn candidates(turns: &[Memory]) -> impl Iterator<Item = (usize, OpenThread<'_>)> {
-    let mut n_bytes = 0;
-    let near_the_end = turns.iter().enumerate().rev().take_while(move |(_, turn)| {
-        let goes_on = n_bytes < TURNS_BYTES_MAX;
-        n_bytes += turn.text.len();
-        goes_on
-    });
-    near_the_end.flat_map(move |(place, turn)| {
+    turns.iter().enumerate().rev().flat_map(move |(place, turn)| {
         let is_near_the_end = turns.len() - place <= PUTTING_OFF_TURNS;
-        parts(&turn.text).into_iter().rev().filter_map(move |sentence| {
+        parts(looked_at(turn)).into_iter().rev().filter_map(move |sentence| {
             let in_passing = || is_near_the_end.then(|| puts_off(sentence, turn.role)).flatten();
             let (sentence, why) = labelled(sentence).or_else(in_passing)?;
             Some((place, OpenThread { turn, sentence, why }))
         })
     })
+}
+
+/// What of a turn may say that something is open: whole lines at the end of an answer, all of what
+/// a user says.
+fn looked_at(turn: &Memory) -> &str {
+    let start = turn.text.len().saturating_sub(ENDING_BYTES);
+    if start == 0 || turn.role != Role::Assistant {
+        return &turn.text;
+    }
+    let ending = turn.text.get(turn.text.ceil_char_boundary(start)..).unwrap_or_default();
+    ending.split_once('\n').map_or(ending, |(_, lines)| lines)
 }
 
 /// Tells whether a later thread says the same: one speaker in the words of the other, or one again.

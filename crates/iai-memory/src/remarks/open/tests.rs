@@ -231,6 +231,17 @@ fn every_thread_of_a_session_is_found_once() {
 }
 
 #[test]
+fn of_a_long_answer_the_end_counts() {
+    let long = format!("TODO: paint the fence\n{}", "Water flows through the lock.\n".repeat(200));
+    check_talk(&["go on", &long, "nice"], &[]);
+    check_talk(
+        &["go on", &format!("{long}TODO: paint the wall"), "nice"],
+        &["TODO: paint the wall"],
+    );
+    check_talk(&[&long, "ok"], &["TODO: paint the fence"]);
+}
+
+#[test]
 fn a_pasted_list_is_compared_with_long_answers_in_a_moment() {
     let list: String = (0..2000).map(|n| format!("TODO: paint wall w{n:04}\n")).collect();
     let answer = "Fixed the header of the page. ".repeat(2000);
