@@ -350,13 +350,15 @@ fn host_session(settings: &Settings) -> anyhow::Result<HostSession> {
     Ok(HostSession { id, cwd, project, forgetting })
 }
 
-/// Returns the project of the folder the user stands in, or the one they named.
+/// Returns the project of the folder the user stands in, or the one they named: by a folder, or as
+/// it is called where there is no such folder here.
 fn project_here(named: Option<&PathBuf>) -> String {
     match named {
-        Some(path) => {
-            let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-            crate::capture::project_of(&path)
-        }
+        Some(path) => match std::fs::canonicalize(path) {
+            Ok(path) => crate::capture::project_of(&path),
+            Err(_) if path.components().count() == 1 => path.display().to_string(),
+            Err(_) => crate::capture::project_of(path),
+        },
         None => crate::capture::project_of(std::path::Path::new(&crate::capture::current_folder())),
     }
 }

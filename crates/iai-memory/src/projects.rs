@@ -25,3 +25,10 @@ pub(crate) fn places_of(reader: &Reader, name: &str) -> Result<Vec<(u32, String)
     meant.retain(|(_, project)| Some(project) == first.as_ref());
     Ok(meant)
 }
+
+/// Returns the project that a name means; one that is unknown stays as it is and finds nothing.
+pub(crate) fn project_named(reader: &Reader, name: Option<&str>) -> Result<Option<String>> {
+    let Some(name) = name else { return Ok(None) };
+    let places = places_of(reader, name)?;
+    Ok(Some(places.into_iter().next().map_or_else(|| name.to_owned(), |(_, project)| project)))
+}

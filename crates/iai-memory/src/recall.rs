@@ -40,7 +40,7 @@ pub use cue::CueMode;
 pub(crate) use cue::words_of_in_order;
 pub(crate) use hints::ToldRoom;
 pub use pointing::matched_words;
-pub(crate) use since::{NameSearch, named_since, said_since};
+pub(crate) use since::{NameSearch, named_since, replaced_since, said_since};
 pub use structural::{StructuralAnswer, StructuralAsk};
 pub use temporal::{TemporalAnswer, TemporalAsk};
 pub use text::{TextAnswer, TextAsk};
@@ -48,6 +48,7 @@ pub use text::{TextAnswer, TextAsk};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::organise;
+use crate::projects::project_named;
 use crate::taught;
 use crate::trust::distrust;
 use cue::Cue;
@@ -71,7 +72,7 @@ pub struct RecallAsk {
     pub cue: String,
     /// What the whole answer may cost, at four characters a token.
     pub budget_tokens: u64,
-    /// Only memories of this project.
+    /// Only memories of this project: its path, or the last part of it.
     pub project: Option<String>,
     /// The project it is asked from: its memories are preferred a little, others stay findable.
     pub asked_from: Option<String>,
@@ -246,6 +247,10 @@ impl MemoryEngine {
             let line = Line { fact: "the cue asks for nothing", step: None };
             return Ok(pack::nothing(&cue, hints::hint("retrieval_skipped", tone, line)));
         }
+        let ask = &RecallAsk {
+            project: self.read(|reader| project_named(reader, ask.project.as_deref()))?,
+            ..ask.clone()
+        };
         if cue.days.is_none() {
             cue.days = self.days_of_cue(&cue.text, ask.project.as_deref(), now)?;
         }

@@ -2,13 +2,14 @@
 //!
 //! A text may be larger than a frame on the socket, so that every view shows a part and says which.
 
-use iai_store::{Catalogue, Filter, Memory, MemoryId, MemoryNumber};
+use iai_store::{Catalogue, Filter, Memory, MemoryId, MemoryNumber, Reader};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::organise::OWN_HOST;
+use crate::projects::project_named;
 use crate::recall::Excerpt;
 use crate::trust::distrust;
 
@@ -27,7 +28,7 @@ const BESIDE_CHARS_MAX: usize = 2000;
 /// Which memories.
 #[derive(Debug, Clone, Default)]
 pub struct ShelfFilter {
-    /// Only this project.
+    /// Only this project: its path, or the last part of it.
     pub project: Option<String>,
     /// Only this session.
     pub session: Option<String>,
@@ -136,10 +137,12 @@ impl MemoryEngine {
     /// Returns the newest memories, newest first. What this program made itself is among them only
     /// when its session is asked for.
     pub fn list(&self, filter: &ShelfFilter, limit: usize) -> Result<Vec<MemoryView>> {
-        let mut filter = store_filter(filter);
-        filter.except_host = filter.session.is_none().then(|| OWN_HOST.to_owned());
         let limit = limit.min(SHOWN_MAX);
-        self.read(|reader| Ok(views(reader.newest(&filter, limit)?)))
+        self.read(|reader| {
+            let mut filter = store_filter(reader, filter)?;
+            filter.except_host = filter.session.is_none().then(|| OWN_HOST.to_owned());
+            Ok(views(reader.newest(&filter, limit)?))
+        })
     }
 
     /// Returns a session's turns as they were said, from the one numbered `skip` on.
@@ -160,14 +163,17 @@ impl MemoryEngine {
         filter: &ShelfFilter,
         limit: usize,
     ) -> Result<Vec<MemoryView>> {
-        let filter = store_filter(filter);
         let limit = limit.min(SHOWN_MAX);
-        self.read(|reader| Ok(views(reader.containing(text, &filter, limit)?)))
+        self.read(|reader| {
+            let filter = store_filter(reader, filter)?;
+            Ok(views(reader.containing(text, &filter, limit)?))
+        })
     }
 }
 
-fn store_filter(filter: &ShelfFilter) -> Filter {
-    Filter { project: filter.project.clone(), session: filter.session.clone(), ..Filter::default() }
+fn store_filter(reader: &Reader, filter: &ShelfFilter) -> Result<Filter> {
+    let project = project_named(reader, filter.project.as_deref())?;
+    Ok(Filter { project, session: filter.session.clone(), ..Filter::default() })
 }
 
 /// Shows whole texts, as many as fit one answer, at least the first.

@@ -92,6 +92,7 @@ export class Picture {
 
   zoomAt(px, py, factor) {
     this.isWhole = false;
+    this.tip.hidden = true;
     const { x, y, scale } = this.look;
     const next = Math.max(this.fit * 0.5, Math.min(this.fit * ZOOM_MAX, scale * factor));
     const [wx, wy] = [x + (px - this.width / 2) / scale, y + (py - this.height / 2) / scale];
@@ -148,6 +149,7 @@ export class Picture {
       );
     } else {
       this.isWhole = false;
+      this.tip.hidden = true;
       this.look.x -= dx / this.look.scale;
       this.look.y -= dy / this.look.scale;
       this.draw();
@@ -174,6 +176,11 @@ export class Picture {
       "=": () => this.zoomBy(1.4),
       "-": () => this.zoomBy(1 / 1.4),
       0: () => this.whole(true),
+      Enter: () => {
+        const { topic, member } = this.under(this.width / 2, this.height / 2);
+        if (member) this.acts.openMemory(member.record_id);
+        else if (topic) this.acts.openTopic(topic);
+      },
       ArrowLeft: () => {
         this.look.x -= step;
       },
@@ -239,7 +246,19 @@ export class Picture {
     return told;
   }
 
+  /** The middle of the picture stays on the chart, so that nobody pushes it out of sight. */
+  keepInSight() {
+    const far = Math.hypot(this.look.x, this.look.y) / this.chart.radius;
+    if (far > 1) {
+      this.look.x /= far;
+      this.look.y /= far;
+    }
+  }
+
   draw() {
+    this.keepInSight();
+    // A finger scrolls the page while there is nothing of the chart to be moved.
+    this.canvas.classList.toggle("close", !this.isWhole);
     if (this.isDue) return;
     this.isDue = true;
     requestAnimationFrame(() => {

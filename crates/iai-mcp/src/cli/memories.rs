@@ -38,8 +38,8 @@ pub(super) struct RecallArguments {
     /// What the answer may cost, in tokens
     #[arg(long, value_name = "TOKENS", default_value_t = 1500, value_parser = budget())]
     budget: u64,
-    /// Only memories of this folder's project
-    #[arg(long, value_name = "FOLDER")]
+    /// Only memories of this project: a folder of it, or its name
+    #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
     /// So many hits, long ones shown in part, instead of whole ones while the budget lasts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=HITS_MAX))]
@@ -62,8 +62,8 @@ pub(super) struct ListArguments {
     /// At most this many
     #[arg(long, short = 'n', default_value_t = 20, value_parser = limit())]
     limit: u64,
-    /// Only memories of this folder's project
-    #[arg(long, value_name = "FOLDER")]
+    /// Only memories of this project: a folder of it, or its name
+    #[arg(long, value_name = "PROJECT")]
     project: Option<PathBuf>,
     /// Only memories of this session
     #[arg(long)]

@@ -156,7 +156,7 @@ pub(super) fn gather(
     let sessions = sessions_of(reader, project, &ask.session, caps.n_sessions)?;
     let fresh = fresh(reader, &sessions)?;
     material.preferences = preferences(engine, reader, project, &fresh, now)?;
-    material.decided = decided(reader, project, &fresh)?;
+    material.decided = decided(engine, reader, project, &fresh, now)?;
     material.kept = kept(reader, project, &fresh)?;
     let open: Vec<Vec<OpenThread<'_>>> = sessions.iter().map(Session::open_threads).collect();
     material.open = left_open(&sessions, &open);

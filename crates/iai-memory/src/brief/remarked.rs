@@ -12,7 +12,7 @@ use super::material::{Told, may_be_told, told};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{is_stop_word, n_shared};
-use crate::recall::said_since;
+use crate::recall::{replaced_since, said_since};
 use crate::remarks::Wording;
 
 const PREFERENCES_MAX: usize = 8;
@@ -122,9 +122,29 @@ fn turns_round(wish: &str, newer: &str) -> bool {
     0 < n_same && (is_most || is_half) && is_other
 }
 
-/// Returns what was decided, the latest first.
-pub(super) fn decided(reader: &Reader, project: &str, fresh: &Fresh) -> Result<Vec<Told>> {
-    Ok(decisions(reader, project, fresh)?.iter().map(remarked).collect())
+/// Returns what was decided, the latest first; what was said otherwise since stands beside it.
+pub(super) fn decided(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    project: &str,
+    fresh: &Fresh,
+    now: Timestamp,
+) -> Result<Vec<Told>> {
+    let all = decisions(reader, project, fresh)?;
+    let told_of = all.iter().map(|decision| {
+        let since = match reader.number_of(decision.memory.id)? {
+            Some(number) => replaced_since(engine, reader, (number, &decision.memory), now)?,
+            None => None,
+        };
+        Ok(match since.filter(may_be_told) {
+            Some(newer) => {
+                let newer = cut(&flat(&newer.text), REPLACED_CHARS_MAX);
+                told(&decision.memory, decision.sentence(), Some(&format!("since then “{newer}”")))
+            }
+            None => remarked(decision),
+        })
+    });
+    told_of.collect()
 }
 
 /// Returns the sentences in which something was decided that still holds, the latest first.

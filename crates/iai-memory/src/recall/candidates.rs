@@ -49,8 +49,7 @@ pub(crate) struct Evidence {
     pub(crate) cosine: Option<f32>,
     /// Which part of it is that near; 0, the first, where nobody looked.
     pub(crate) nearest_part: u16,
-    /// It is a summary that this program wrote, not something that was said.
-    pub(crate) is_summary: bool,
+    pub(crate) origin: Origin,
     /// The words that the cue quotes stand together in it.
     pub(crate) has_phrase: bool,
     pub(crate) session: u32,
@@ -59,6 +58,18 @@ pub(crate) struct Evidence {
     pub(crate) turn_at_ms: i64,
     /// When another memory took its place.
     pub(crate) ended_at_ms: Option<i64>,
+}
+
+/// Where a memory comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Origin {
+    /// Somebody said it.
+    #[default]
+    Said,
+    /// It is from a file that somebody taught: when that was says nothing about it.
+    Taught,
+    /// This program wrote it.
+    Summary,
 }
 
 /// What all evidence is measured against.
@@ -385,7 +396,7 @@ impl Lanes<'_> {
                 coverage: 0.0,
                 cosine: None,
                 nearest_part: 0,
-                is_summary: is_summary(&entry),
+                origin: origin_of(&entry),
                 has_phrase: false,
                 session: entry.session,
                 is_from_here: self.here.is_some() && self.catalogue.project(*number) == self.here,
@@ -461,6 +472,14 @@ impl Worded {
 /// Tells what this program wrote from what was taught: only the latter has a place in a text.
 pub(super) fn is_summary(entry: &CatalogueEntry) -> bool {
     (entry.role, entry.tier) == (Role::System, Tier::Semantic) && entry.turn_index.is_none()
+}
+
+fn origin_of(entry: &CatalogueEntry) -> Origin {
+    match (entry.role, entry.tier) {
+        _ if is_summary(entry) => Origin::Summary,
+        (Role::System, Tier::Semantic) => Origin::Taught,
+        _ => Origin::Said,
+    }
 }
 
 /// Returns the deviation of the cosines, given that of what the signs tell of them. For vectors of

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use iai_store::{Memory, MemoryNumber, Reader};
 use jiff::Timestamp;
 
-use super::candidates::{Evidence, Found, Scale};
+use super::candidates::{Evidence, Found, Origin, Scale};
 use super::cue::{Cue, CueMode};
 use super::echo::{answers_nothing, asks_the_same};
 use super::when::Days;
@@ -213,7 +213,8 @@ struct Times {
 
 impl Times {
     fn of(found: &Found, asked: Timestamp) -> Self {
-        let told = found.evidence.values().map(|evidence| evidence.turn_at_ms);
+        let said = found.evidence.values().filter(|evidence| evidence.origin != Origin::Taught);
+        let told = said.map(|evidence| evidence.turn_at_ms);
         let by_then = told.filter(|at_ms| !is_later(*at_ms, asked));
         let newest_ms = by_then.max().unwrap_or(asked.as_millisecond());
         let matches = found.evidence.values().map(|own| {
@@ -266,7 +267,7 @@ fn score(
     if is_later(evidence.turn_at_ms, times.asked) {
         timeliness = -LATER_COST;
         reason.push_str(&format!(" − said later {LATER_COST:.2}"));
-    } else if cue.mode == CueMode::Concept {
+    } else if cue.mode == CueMode::Concept && evidence.origin != Origin::Taught {
         let recency = times.recency(evidence.turn_at_ms);
         timeliness = recency;
         reason.push_str(&format!(" + recency {recency:.3}"));
@@ -277,7 +278,7 @@ fn score(
         score += date;
         reason.push_str(&format!(" + date {date:.3}"));
     }
-    if evidence.is_summary {
+    if evidence.origin == Origin::Summary {
         score -= SUMMARY_COST;
         reason.push_str(&format!(" − summary {SUMMARY_COST:.2}"));
     }
@@ -411,6 +412,15 @@ mod tests {
         assert!((fresh.recency(NOW_MS) - FRESH_WEIGHT - LATEST_WEIGHT).abs() < 1e-9);
         assert!(fresh.recency(NOW_MS - DAY_MS) < LATEST_WEIGHT);
         assert!(fresh.recency(NOW_MS - 400 * DAY_MS) < 1e-9);
+    }
+
+    #[test]
+    fn when_a_file_was_taught_says_nothing_about_it() {
+        let taught = Evidence { origin: Origin::Taught, ..said(0) };
+        let scores = scores("retry policy", vec![taught, said(DAY_MS)]);
+        assert!(!scores[0].reason.contains("recency"), "{}", scores[0].reason);
+        let expect = LATEST_WEIGHT * 0.5 / RECENCY_FROM;
+        assert!(scores[1].timeliness > expect, "{}", scores[1].reason);
     }
 
     #[test]

@@ -10,9 +10,11 @@ use iai_store::{LexicalQuery, Memory, MemoryNumber, Reader, Role, Scope};
 use jiff::Timestamp;
 
 use super::changes::{is_before, says_otherwise, telling_words};
+use super::cue::words_of_in_order;
 use super::rank::Ranked;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::organise::is_alike;
 use crate::remarks::Wording;
 
 /// The best hits that are followed, and how many turns they bring along at most.
@@ -29,6 +31,8 @@ const RARE_MAX: u64 = 24;
 /// The rarest words of a hit that are searched for, and among how many memories.
 const WORDS_ASKED_MAX: usize = 5;
 const CANDIDATES_MAX: usize = 16;
+/// The numbers of a hit that another may replace.
+const FIGURES_MAX: usize = 8;
 /// What stands beside another stands this much above or below it.
 const MARGIN: f64 = 0.0001;
 /// Words of changing, searched for beside the names: a name that hundreds mention is found so.
@@ -67,6 +71,17 @@ pub(super) fn bring_along(
     Ok(())
 }
 
+/// Returns what the user said later that names what of a memory is replaced.
+pub(crate) fn replaced_since(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    about: (MemoryNumber, &Memory),
+    now: Timestamp,
+) -> Result<Option<Memory>> {
+    let since = tied_since(engine, reader, about, now)?.into_iter().next();
+    Ok(since.filter(|since| since.replaces).map(|since| since.memory))
+}
+
 /// What was said later about something that a memory names.
 struct Since {
     /// It says that another thing is in its place.
@@ -102,6 +117,7 @@ fn tied_since(
         return Ok(Vec::new());
     }
     let words = telling_words(&memory.text);
+    let figures = figures_of(&memory.text);
     let search = NameSearch { words, named_by_max: u64::MAX, beside: CHANGING };
     let NamedSince { names, since } = named_since(engine, reader, about, search, now)?;
     let mut tied: Vec<Since> = since
@@ -109,8 +125,10 @@ fn tied_since(
         .filter(|(_, other)| says_otherwise(other))
         .filter_map(|(number, memory)| {
             let replaces = replaces_one_of(&memory.text, &names);
-            let is_tied = replaces || is_tied(&memory.text, &names);
-            is_tied.then_some(Since { replaces, number, memory })
+            let is_tied = is_tied(&memory.text, &names);
+            // Anybody may say "instead of 5": it is about this 5 where the matter is the same.
+            let replaces = replaces || is_tied && replaces_one_of(&memory.text, &figures);
+            (replaces || is_tied).then_some(Since { replaces, number, memory })
         })
         .collect();
     tied.sort_by_key(|one| Reverse((one.replaces, one.memory.turn_at, one.number)));
@@ -184,9 +202,16 @@ fn is_tied(text: &str, names: &[(u64, String)]) -> bool {
     let words: BTreeSet<String> = telling_words(text);
     let shared = |n_max: u64| {
         let rare = names.iter().filter(move |(n, _)| *n <= n_max);
-        rare.filter(|(_, word)| words.contains(word)).count()
+        rare.filter(|(_, word)| words.iter().any(|own| is_alike(own, word))).count()
     };
     0 < shared(NAMED_BY_MAX) || 1 < shared(RARE_MAX)
+}
+
+/// Returns the numbers that a text tells; how many memories have them does not matter.
+fn figures_of(text: &str) -> Vec<(u64, String)> {
+    let words = words_of_in_order(text).into_iter();
+    let figures = words.filter(|word| word.chars().any(|letter| letter.is_ascii_digit()));
+    figures.take(FIGURES_MAX).map(|word| (u64::MAX, word)).collect()
 }
 
 /// Tells whether a text says that another thing is in the place of one of these.

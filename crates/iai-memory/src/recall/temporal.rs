@@ -10,7 +10,7 @@ use super::when::Days;
 use super::{HITS_MAX, Hint, Hit, RecallAsk, whole_hit};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
-use crate::projects::places_of;
+use crate::projects::{places_of, project_named};
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -121,13 +121,6 @@ fn no_time(name: &'static str, text: &str) -> MemoryError {
          from and to"
     );
     MemoryError::bad(name, why)
-}
-
-/// Returns the project that a name means; one that is unknown stays as it is and finds nothing.
-fn project_named(reader: &Reader, name: Option<&str>) -> Result<Option<String>> {
-    let Some(name) = name else { return Ok(None) };
-    let places = places_of(reader, name)?;
-    Ok(Some(places.into_iter().next().map_or_else(|| name.to_owned(), |(_, project)| project)))
 }
 
 fn newest(

@@ -1,7 +1,7 @@
 //! Verdicts that were given before. The same few texts are judged by every answer and every brief,
 //! and a verdict depends on nothing but the text; a long text takes as long to judge as to find.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -31,8 +31,8 @@ struct Verdicts {
 
 #[derive(Default)]
 struct Generations {
-    young: HashMap<Fingerprint, Verdict>,
-    old: HashMap<Fingerprint, Verdict>,
+    young: BTreeMap<Fingerprint, Verdict>,
+    old: BTreeMap<Fingerprint, Verdict>,
 }
 
 type Fingerprint = [u64; 2];

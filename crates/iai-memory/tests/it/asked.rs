@@ -1,6 +1,6 @@
 //! What is asked for by its kind, and what says that something changed.
 
-use iai_memory::{NewMemory, RecallAsk, Role};
+use iai_memory::{BriefAsk, NewMemory, RecallAsk, Role, ShelfFilter};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::fixture::{Home, batch, days_ago, now, texts, turn};
@@ -156,7 +156,7 @@ fn before_something_is_done_asks_for_nothing_of_the_past() {
 fn what_the_assistant_reports_as_changed_stands_above_what_was() {
     let home = lived(&[
         ("/p", 60, &["Where does the API listen?", "On staging, the API listens on 8085."]),
-        ("/p", 30, &["Is it up?", "Down. On staging, the API was moved to 8190 yesterday."]),
+        ("/p", 30, &["Is it up?", "On staging, the API is now to listen on 8190."]),
         ("/p", 20, &["Ports?", "On staging, the API could listen on 8300 as well."]),
     ]);
     let cue = "which port does the API listen on, on staging";
@@ -168,4 +168,37 @@ fn what_the_assistant_reports_as_changed_stands_above_what_was() {
         let place = |part: &str| found.iter().position(|text| text.contains(part)).unwrap();
         assert!(place(first) < place(second), "{as_of:?}: {found:?}");
     }
+}
+
+#[test]
+fn what_takes_back_a_number_stands_above_the_decision_and_beside_it_in_the_brief() {
+    let home = lived(&[
+        ("/p", 9, &["Decision: the uploader keeps its retry count at 5.", "Noted."]),
+        ("/p", 6, &["The retry of the mailer is slow.", "I see."]),
+        ("/p", 4, &["Actually, use 7 retries instead of 5.", "Changed."]),
+        ("/p", 3, &["Use 9 plates instead of 5.", "Fine."]),
+    ]);
+    let answer = home.recall_from("what did we decide about retries", 100_000, Some("/p"));
+    let found = texts(&answer);
+    let place = |part: &str| found.iter().position(|text| text.contains(part)).unwrap();
+    assert!(place("7 retries") < place("count at 5"), "{found:?}");
+    home.engine.organise_now(now()).unwrap();
+    let ask = BriefAsk { session: "next".to_owned(), project: Some("/p".to_owned()) };
+    let brief = home.engine.brief(&ask, now()).unwrap().markdown;
+    let decided = brief.lines().find(|line| line.contains("count at 5")).unwrap();
+    assert!(decided.contains("since then “Actually, use 7 retries instead of 5.”"), "{brief}");
+}
+
+#[test]
+fn a_project_is_found_by_its_name_too() {
+    let home = lived(&[("/work/shop", 9, &["The tide is high.", "So it is."])]);
+    for name in ["/work/shop", "shop", "Shop/"] {
+        let ask = RecallAsk { project: Some(name.to_owned()), ..RecallAsk::new("tide", 9000) };
+        let answer = home.engine.recall(&ask, now()).unwrap();
+        assert_eq!(texts(&answer)[0], "The tide is high.", "{name}");
+        let filter = ShelfFilter { project: Some(name.to_owned()), session: None };
+        assert_eq!(home.engine.list(&filter, 9).unwrap().len(), 2, "{name}");
+    }
+    let filter = ShelfFilter { project: Some("hop".to_owned()), session: None };
+    assert!(home.engine.list(&filter, 9).unwrap().is_empty());
 }
