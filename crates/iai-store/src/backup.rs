@@ -17,6 +17,7 @@ use jiff::Timestamp;
 use rusqlite::backup::{Backup, StepResult};
 use uuid::Uuid;
 
+use crate::check;
 use crate::connection;
 use crate::error::{Result, StoreError};
 use crate::exchange;
@@ -90,6 +91,7 @@ pub fn back_up(
         return Err(StoreError::FileExists { path: ask.file.to_owned() });
     }
     exchange::check_no_database_waits(paths)?;
+    check::check_log_is_whole(&paths.database)?;
     let Some((vault, envelope)) = Vault::open_with_envelope(paths, keys)? else {
         check_no_orphan(paths)?;
         return Err(StoreError::NoStore { path: paths.folder.clone() });

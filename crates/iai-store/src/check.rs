@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Result, StoreError};
+use crate::exchange;
 use crate::index::audit;
 use crate::index::vectors::check as vectors;
 use crate::reader::{Reader, memories_from, memory_of};
@@ -176,10 +177,17 @@ impl Reader {
     }
 }
 
+/// Refuses a database whose log was cut off or removed. Whoever opened it would have SQLite forget
+/// how long the log was, which the next start has to know.
+pub(crate) fn check_log_is_whole(database: &Path) -> Result<()> {
+    match log::is_cut(database)? {
+        true => Err(StoreError::LogCut { path: exchange::beside(database, "-wal") }),
+        false => Ok(()),
+    }
+}
+
 /// Returns what is wrong with the write-ahead log beside a database, and where; SQLite itself would
 /// forget what stands behind a changed byte without a word.
-///
-/// For a process that has not opened the database yet: this would drop the locks SQLite holds.
 pub fn check_log(database: &Path) -> Result<Option<String>> {
     Ok(log::damage(database)?.map(|damage| damage.told))
 }

@@ -57,8 +57,8 @@ pub enum StoreError {
     },
     /// The log was shortened or overwritten while it was open.
     #[error(
-        "the log {} was cut off or overwritten while it was open, and nothing more is stored in \
-         it; run `iai-mcp daemon restart`, which keeps what is left of it, then `iai-mcp import`, \
+        "the log {} was cut off, overwritten or removed, and nothing more is stored in it; \
+         run `iai-mcp daemon restart`, which keeps what is left of it, then `iai-mcp import`, \
          which reads the transcripts again",
         .path.display()
     )]

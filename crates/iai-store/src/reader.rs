@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, InterruptHandle};
 
+use crate::check;
 use crate::connection;
 use crate::error::{Result, StoreError};
 use crate::exchange;
@@ -66,6 +67,7 @@ impl Reader {
             place::check_not_lost(paths)?;
             return Err(no_store());
         }
+        check::check_log_is_whole(&paths.database)?;
         let reader = Self::connect(&paths.database, &vault)?;
         match schema::check_version(&reader.connection, &reader.database)? {
             Progress::Current => Ok(reader),

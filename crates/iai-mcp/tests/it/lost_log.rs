@@ -85,6 +85,9 @@ fn a_log_that_was_cut_off_costs_what_stood_in_it_and_no_more() {
         assert_eq!(daemon.stop(), Some(0));
         let after = fs::read(sandbox.root().join("memory.db")).unwrap();
         assert!(after == before, "nothing was written into the database");
+        // Whoever looks before the next start must not wipe the traces away.
+        assert!(stdout(&sandbox.run(&["status"])).contains("was cut off"));
+        assert_eq!(verify(&sandbox)["findings"][0]["what"], "log");
         let daemon = sandbox.daemon();
         sandbox.settled(2 + n_waiting);
         let report = verify(&sandbox);

@@ -38,10 +38,24 @@ pub(super) enum Rest {
     OlderThanDatabase,
 }
 
+/// Tells whether the log is shorter than what was committed to it, at a glance.
+pub(super) fn is_cut(database: &Path) -> Result<bool> {
+    let path = exchange::beside(database, "-wal");
+    for look in 0..LOOKS_MAX {
+        let Some(promised) = Promised::beside(database) else { return Ok(false) };
+        let walked = measure(&path).map_err(|e| StoreError::io("looking at the log", &path, e))?;
+        if promised.missing_in(&walked).is_none() {
+            return Ok(false);
+        }
+        // A writer may have emptied it between the two looks.
+        if look + 1 < LOOKS_MAX {
+            std::thread::park_timeout(BETWEEN_LOOKS);
+        }
+    }
+    Ok(true)
+}
+
 /// Returns what is wrong with the log beside a database, if anything is.
-///
-/// For a process that has not opened the database: closing the shared memory would drop the locks
-/// that SQLite holds on it.
 pub(super) fn damage(database: &Path) -> Result<Option<Damage>> {
     let path = exchange::beside(database, "-wal");
     let mut found = None;
@@ -77,6 +91,20 @@ pub(super) struct Walked {
     pub(super) n_committed: u64,
     /// What was changed in front of a commit.
     pub(super) broken: Option<String>,
+}
+
+/// Believes every frame that there is room for.
+fn measure(path: &Path) -> io::Result<Walked> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Walked::default()),
+        opened => opened?,
+    };
+    let n_file = file.metadata()?.len();
+    let header = read_array::<HEADER_BYTES>(&mut file)?;
+    let Some(log) = header.as_ref().and_then(Log::of) else { return Ok(Walked::default()) };
+    let frame_bytes = (FRAME_HEADER_BYTES + log.page_bytes) as u64;
+    let n_committed = n_file.saturating_sub(HEADER_BYTES as u64) / frame_bytes;
+    Ok(Walked { salts: Some(log.salts), n_committed, broken: None })
 }
 
 fn walk(path: &Path) -> io::Result<Walked> {

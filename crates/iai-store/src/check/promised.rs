@@ -1,9 +1,10 @@
 //! Reads what SQLite wrote down about the log in the shared memory beside it. It outlives a kill of
 //! the daemon, though not a reader who comes after: the first to open the database makes it anew.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::Path;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::log::{Walked, summed};
 use crate::exchange;
@@ -14,6 +15,11 @@ const SUMMED_BYTES: usize = 40;
 /// The headers and what is known of checkpoints.
 const READ_BYTES: usize = 136;
 const VERSION: u32 = 3_007_000;
+
+/// Files that were looked into stay open, the latest of them: closing one drops the locks that
+/// SQLite holds on it in this process.
+static KEPT: Mutex<Vec<(PathBuf, File)>> = Mutex::new(Vec::new());
+const KEPT_MAX: usize = 16;
 
 /// What the log of a database holds, or held.
 pub(super) struct Promised {
@@ -26,9 +32,23 @@ pub(super) struct Promised {
 impl Promised {
     /// Reads it; `None` where there is nothing that can be believed.
     pub(super) fn beside(database: &Path) -> Option<Self> {
+        let path = exchange::beside(database, "-shm");
+        let file_of = |facts: &fs::Metadata| (facts.dev(), facts.ino());
+        let named = file_of(&fs::metadata(&path).ok()?);
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(at, file)| {
+            *at != path || file.metadata().is_ok_and(|facts| file_of(&facts) == named)
+        });
+        if !kept.iter().any(|(at, _)| *at == path) {
+            let file = File::open(&path).ok()?;
+            if KEPT_MAX <= kept.len() {
+                kept.remove(0);
+            }
+            kept.push((path.clone(), file));
+        }
+        let (_, file) = kept.iter().find(|(at, _)| *at == path)?;
         let mut bytes = [0; READ_BYTES];
-        let mut file = File::open(exchange::beside(database, "-shm")).ok()?;
-        file.read_exact(&mut bytes).ok()?;
+        file.read_exact_at(&mut bytes, 0).ok()?;
         Self::of(&bytes)
     }
 

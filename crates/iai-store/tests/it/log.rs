@@ -148,3 +148,25 @@ fn the_beginning_of_a_log_is_not_read_over_a_database_that_is_ahead_of_it() {
     assert_eq!(n_found(&left), n_moved);
     assert_eq!(damaged_logs(&left.paths).unwrap().len(), 1);
 }
+
+#[test]
+fn whoever_reads_before_the_next_start_does_not_hide_that_a_log_was_cut_off() {
+    let home = Home::new();
+    let (store, _) = filled(&home, 4);
+    let left = killed(&home);
+    drop(store);
+    let read = || iai_store::Reader::open(&left.paths, &KeySource::default());
+    assert_eq!(read().unwrap().counts().unwrap().memories, 6);
+    let store = open(&left);
+    let again = killed(&left);
+    drop(store);
+    let log = again.paths.folder.join("memory.db-wal");
+    fs::write(&log, fs::read(&log).unwrap().get(..9_000).unwrap()).unwrap();
+    for _ in 0..2 {
+        let refused = iai_store::Reader::open(&again.paths, &KeySource::default());
+        assert_eq!(kind(refused), "LogCut");
+    }
+    open(&again);
+    assert_eq!(damaged_logs(&again.paths).unwrap().len(), 1);
+    iai_store::Reader::open(&again.paths, &KeySource::default()).unwrap();
+}
