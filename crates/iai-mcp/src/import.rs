@@ -49,7 +49,7 @@ pub(crate) struct Tally {
     pub(crate) n_cut: u64,
     /// How many of those found are notes of another program.
     pub(crate) n_notes: u64,
-    /// Exports of ours that were cut off, or that only a newer program can read.
+    /// Exports of ours that were cut off or changed, or that only a newer program can read.
     pub(crate) n_exports_broken: u64,
     /// What gives orders to the assistant and was to be told to every session, and is not.
     pub(crate) untold: Vec<String>,
@@ -173,6 +173,8 @@ impl<'a> Sender<'a> {
                     let lines = if n_unreadable == 1 { "line" } else { "lines" };
                     let problem = format!("{n_unreadable} {lines} cannot be read");
                     self.tally.add_problem(format!("{}: {problem}", path.display()));
+                    // Told in one line, and counted each.
+                    self.tally.with(|tally| tally.n_problems += n_unreadable - 1);
                 }
                 if matches!(source, Source::Transcript { is_growing: true, .. }) {
                     self.read.push((path, settled));

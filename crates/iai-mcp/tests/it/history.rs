@@ -272,3 +272,15 @@ fn a_file_of_no_host_in_a_folder_says_so() {
     let proof = sandbox.run(&["verify", "--transcripts", half.to_str().unwrap()]);
     assert!(proof.status.success(), "{}", stdout(&proof));
 }
+
+#[test]
+fn every_line_that_cannot_be_read_is_counted() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let path = sandbox.transcript("t.jsonl", &["hello", "hi"]);
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{whole}{{broken\n{{broken\n{{broken\n{whole}")).unwrap();
+    let told = sandbox.json(&["--json", "import", path.to_str().unwrap()]);
+    assert_eq!((&told["stored"], &told["set_aside"]), (&json!(4), &json!(3)), "{told}");
+    assert!(told["problems"][0].as_str().unwrap().contains("3 lines cannot be read"), "{told}");
+}
