@@ -12,7 +12,8 @@ const ATTRIBUTES_BYTES_MAX: usize = 200;
 /// What stands where a private span stood.
 const MARK: &str = "[private]";
 
-/// Cuts `<private>…</private>` out of a text. Spans may nest; an unclosed one is private to its end.
+/// Cuts `<private>…</private>` out of a text. Spans may nest; an unclosed one is private to its
+/// end.
 pub(crate) fn without_private(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let (mut end, mut depth) = (0, 0_usize);

@@ -88,8 +88,8 @@ fn of_untold(untold: &[String]) -> Option<String> {
         n => format!(" and {} more", n - 1),
     };
     Some(format!(
-        "stored, but not pinned: {first}{more} would give orders to the assistant in every session; \
-         look at it, then `iai-mcp pin ID --yes`, or `import --yes` for all"
+        "stored, but not pinned: {first}{more} would give orders to the assistant in every \
+         session; look at it, then `iai-mcp pin ID --yes`, or `import --yes` for all"
     ))
 }
 

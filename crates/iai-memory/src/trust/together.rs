@@ -12,8 +12,8 @@ const SENTENCE_WORDS_MAX: usize = 60;
 const LABEL_WORDS_MAX: usize = 5;
 
 /// Ideas and, between two of them, how many words may lie there at most; `!2 idea` is one that does
-/// not follow after so many. `^` is the beginning of a sentence and `$` its end, `~` the beginning or
-/// the place behind a label (`Alice: …`, `README.md:12: …`), `:` a colon, `,` a comma or a colon.
+/// not follow within so many. `^` is the beginning of a sentence and `$` its end, `~` the beginning
+/// or the place behind a label (`Alice: …`, `README.md:12: …`), `:` a colon, `,` a comma or colon.
 const ORDERS: &[&str] = &[
     // Whoever reads this and is a machine is spoken to.
     "~ 1 notice 3 reader 6 :",
