@@ -258,6 +258,6 @@ pub(super) const ASIDES: &[(&str, &str)] = &[
          in the toast, in the response, in the form, on the login page, on the page, in the log
          in der fehlermeldung, in einer fehlermeldung, in der meldung, in der oberfläche
          dans le message d'erreur, en el mensaje de error, na mensagem de erro
-         nel messaggio di errore, в сообщении об ошибке, over a generic, a generic error",
+         nel messaggio di errore, в сообщении об ошибке, a generic error",
     ),
 ];
