@@ -44,6 +44,15 @@ fn a_name_tells_of_a_value_though_words_lie_between() {
         ("パスワードは「", "」です", "password"),
         ("密码是「", "」", "password"),
         ("密码：“", "”", "password"),
+        ("password (staging): ", "", "password"),
+        ("password → ", "", "password"),
+        ("the wifi password at the office is ", "", "password"),
+        ("Password for deploy@prod: ", "", "password"),
+        ("voici le mot de passe pour la prod : ", "", "password"),
+        ("la password per lo staging è: ", "", "password"),
+        ("пароль от админки это ", "", "password"),
+        ("hasło do serwera to ", "", "password"),
+        ("het wachtwoord van de database is ", "", "named-secret"),
     ] {
         check_secret(before, DRAWN, after, kind);
     }
@@ -162,6 +171,26 @@ const KEPT: &[&str] = &[
     "key for cache: user:42:profile",
     "secret for HMAC: config.hmacSecret",
     "MD5 for file.zip: 900150983cd24fb0d6963f7d28e17f72",
+    "The password you need is in the vault under Staging2",
+    "new password for the admin account: sent by mail",
+    "I changed the password of the CI user to something longer",
+    "Use this API key for the sandbox: the one from yesterday",
+    "password (staging): see Confluence",
+    "the access token for the bot = getToken(BotId2)",
+    "the tokens for GPT4o are counted by TikToken2",
+    "|API_TOKEN|required|yes|",
+    "| token | TokenType2 | enum |",
+    "SECRET_KEY\tstring\tmust be 32Bytes",
+    "CREATE ROLE app LOGIN PASSWORD 'password';",
+    "passwords for users: hashed with Argon2id",
+    "key for lookups in RedisCache2: UserId42Key",
+    "the secret of success is PracticeMakes2Perfect",
+    "token of type JsonToken2: StartObject1",
+    "password for i18n: messages.en.PasswordLabel2",
+    "the password for SHA256Crypt: see RFC7617",
+    "secret in k8s: MySecret2Name",
+    "the token for React18: useToken2Hook",
+    "http://host:8080:a:b:C1d2E3f4G5h6",
 ];
 
 #[test]

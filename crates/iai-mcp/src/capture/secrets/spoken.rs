@@ -60,8 +60,8 @@ pub(super) const NATIVE_NAMES: &[&str] = &[
 /// What stands between such a name and the value.
 const NATIVE_SIGNS: &[char] =
     &[' ', ':', '：', '=', 'は', '是', '为', '為', '：', '은', '는', '—', '–', '-'];
-/// Dashes that stand between a name and its value, with blanks around them.
-const DASHES: &[char] = &['—', '–'];
+/// Dashes and arrows that stand between a name and its value, with blanks around them.
+const DASHES: &[char] = &['—', '–', '→'];
 /// Words that do the same, with blanks around them.
 const NATIVE_VERBS: &[&str] = &["es", "это", "is", "to", "şu"];
 

@@ -74,7 +74,9 @@ fn name_in(before: &str, gap: Gap) -> Option<String> {
         let told = clause.get(..end)?.trim_end();
         let start = told.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let word = told.get(start..).filter(|word| !word.is_empty())?;
-        let is_told = next.is_none_or(|next| JOINERS.contains(&next.to_lowercase().as_str()));
+        let joins =
+            |next: &str| next.starts_with('(') || JOINERS.contains(&next.to_lowercase().as_str());
+        let is_told = next.is_none_or(joins);
         let is_far = next.is_some() || gap == Gap::Any;
         if let Some(name) = is_told.then(|| name_at_end(told, is_far)).flatten() {
             return Some(name);
