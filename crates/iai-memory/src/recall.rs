@@ -16,6 +16,7 @@ mod hints;
 pub(crate) mod knobs;
 mod linked;
 mod listing;
+mod origin;
 mod pack;
 mod pointing;
 mod rank;

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use iai_store::{
-    Catalogue, CatalogueEntry, DenseFound, LexicalQuery, Limits, MemoryNumber, Question, Reader,
-    Role, Scope, Tier, contains_phrase,
+    Catalogue, DenseFound, LexicalQuery, Limits, MemoryNumber, Question, Reader, Scope, Tier,
+    contains_phrase,
 };
 use jiff::Timestamp;
 
 use super::RecallAsk;
 use super::corrections::Corrections;
 use super::cue::{Cue, CueMode};
+use super::origin::{Origin, origin_of};
 use super::rank;
 use super::when::{self, Days};
 use crate::engine::MemoryEngine;
@@ -58,18 +59,6 @@ pub(crate) struct Evidence {
     pub(crate) turn_at_ms: i64,
     /// When another memory took its place.
     pub(crate) ended_at_ms: Option<i64>,
-}
-
-/// Where a memory comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Origin {
-    /// Somebody said it.
-    #[default]
-    Said,
-    /// It is from a file that somebody taught: when that was says nothing about it.
-    Taught,
-    /// This program wrote it.
-    Summary,
 }
 
 /// What all evidence is measured against.
@@ -466,19 +455,6 @@ impl Worded {
         let known = self.numbers.iter().zip(cosines);
         self.cosines = known.filter_map(|(number, cosine)| Some((*number, cosine?))).collect();
         Ok(self)
-    }
-}
-
-/// Tells what this program wrote from what was taught: only the latter has a place in a text.
-pub(super) fn is_summary(entry: &CatalogueEntry) -> bool {
-    (entry.role, entry.tier) == (Role::System, Tier::Semantic) && entry.turn_index.is_none()
-}
-
-fn origin_of(entry: &CatalogueEntry) -> Origin {
-    match (entry.role, entry.tier) {
-        _ if is_summary(entry) => Origin::Summary,
-        (Role::System, Tier::Semantic) => Origin::Taught,
-        _ => Origin::Said,
     }
 }
 

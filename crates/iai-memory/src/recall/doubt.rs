@@ -33,8 +33,8 @@ fn coverage_bar(n_memories: usize) -> f32 {
 }
 
 /// How well a memory fits the cue, whatever else was found: how far it is above what the model says
-/// of unrelated texts, and the share of all that the cue's words tell. The mean of all cosines would
-/// be no measure: it is low for a cue about something else, and every memory stands high above it.
+/// of unrelated texts, and the share of all that the cue's words tell. The mean of all cosines is
+/// no measure: it is low for a cue about something else, and every memory stands high above it.
 fn sureness(evidence: &Evidence, scale: &Scale) -> Option<f32> {
     let deviations = scale.yardstick?.deviations(evidence.cosine?);
     Some(deviations + DOUBT_WORDS_WEIGHT * evidence.coverage)

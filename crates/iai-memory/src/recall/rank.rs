@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use iai_store::{Memory, MemoryNumber, Reader};
 use jiff::Timestamp;
 
-use super::candidates::{Evidence, Found, Origin, Scale};
+use super::candidates::{Evidence, Found, Scale};
 use super::cue::{Cue, CueMode};
 use super::echo::{answers_nothing, asks_the_same};
+use super::origin::Origin;
 use super::when::Days;
 use crate::error::Result;
 

@@ -191,8 +191,8 @@ fn what_takes_back_a_number_stands_above_the_decision_and_beside_it_in_the_brief
 
 #[test]
 fn a_project_is_found_by_its_name_too() {
-    let home = lived(&[("/work/shop", 9, &["The tide is high.", "So it is."])]);
-    for name in ["/work/shop", "shop", "Shop/"] {
+    let home = lived(&[("/code/shop", 9, &["The tide is high.", "So it is."])]);
+    for name in ["/code/shop", "shop", "Shop/"] {
         let ask = RecallAsk { project: Some(name.to_owned()), ..RecallAsk::new("tide", 9000) };
         let answer = home.engine.recall(&ask, now()).unwrap();
         assert_eq!(texts(&answer)[0], "The tide is high.", "{name}");

@@ -6,7 +6,7 @@ use iai_store::{
     AttributeNumber, Catalogue, Column, LexicalQuery, MemoryNumber, Reader, Role, Scope, Tier,
 };
 
-use super::super::candidates::is_summary;
+use super::super::origin::is_summary;
 use super::STALE_FACTOR;
 use super::roles::{Wanted, What};
 use crate::engine::MemoryEngine;
