@@ -51,7 +51,7 @@ export async function show(view, { query, signal, go }) {
         {},
         told.has_more ? "The largest " : null,
         `${counted(told.topics.length, "topic")} · `,
-        `${number(told.n_in_topics)} of ${number(told.n_memories)} memories belong to one`,
+        `${number(told.n_in_topics)} of ${number(told.n_memories)} memories belong to ${told.has_more ? "these" : "one"}`,
       ),
     ),
     h(

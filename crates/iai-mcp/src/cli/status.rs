@@ -96,7 +96,11 @@ fn describe(status: &Value, settings: &Settings) -> Vec<Fact> {
 }
 
 fn describe_down(status: &Value, settings: &Settings) -> Vec<Fact> {
-    common("not running; `iai-mcp daemon start` starts it".to_owned(), status, settings)
+    let next = match settings.home.vault().exists() {
+        true => "not running; `iai-mcp daemon start` starts it",
+        false => "not running, and nothing was set up; `iai-mcp setup` begins",
+    };
+    common(next.to_owned(), status, settings)
 }
 
 fn problem(status: &Value) -> Option<Fact> {

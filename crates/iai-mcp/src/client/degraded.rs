@@ -87,7 +87,8 @@ fn read(settings: &Settings, method: &str, params: &Value) -> Result<Value, Fail
     let engine = engine.map_err(|error| match error {
         MemoryError::Store(StoreError::NoStore { .. }) => Failure::new(
             code::UNREACHABLE,
-            "the daemon is not running and nothing is stored yet; run `iai-mcp daemon start`",
+            "the daemon is not running and nothing is stored yet; `iai-mcp setup` begins, or \
+             `iai-mcp daemon start` where hosts are wired already",
         ),
         other => other.into(),
     })?;

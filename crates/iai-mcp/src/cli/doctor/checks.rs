@@ -139,9 +139,7 @@ fn key(settings: &Settings, status: &Result<Value, CallError>) -> Check {
     }
     match (is("passphrase_fallback_set"), is("vault_present")) {
         (true, _) => Check::pass(NAME, "the passphrase of IAI_MCP_CRYPTO_PASSPHRASE is used"),
-        (false, false) => {
-            Check::warn(NAME, "there is none yet", "`iai-mcp daemon start` makes one")
-        }
+        (false, false) => Check::warn(NAME, "there is none yet", "`iai-mcp setup` makes one"),
         (false, true) => Check::fail(
             NAME,
             format!("{path} is missing and no passphrase is set"),
@@ -162,7 +160,7 @@ fn store_files(settings: &Settings, status: &Result<Value, CallError>) -> Check 
         (1.., true) => {
             Check::pass(NAME, format!("{} ({} KiB)", database.display(), n_bytes / 1024))
         }
-        (0, false) => Check::warn(NAME, "no store yet", "`iai-mcp daemon start` makes one"),
+        (0, false) => Check::warn(NAME, "no store yet", "`iai-mcp setup` makes one"),
         (0, true) => match why_no_database(settings) {
             Some(told) => {
                 let (found, next) = found_and_next(&told);

