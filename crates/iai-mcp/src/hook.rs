@@ -105,7 +105,8 @@ fn capture(settings: &Settings, meant: &Meant, until: Instant) -> Option<String>
             Err(error) => {
                 note(&format!("{}: {error:#}", meant.event.name()));
                 if error.is::<DeliverError>() {
-                    complaint.get_or_insert(format!("{error:#}"));
+                    // It names its cause itself.
+                    complaint.get_or_insert(error.to_string());
                 }
             }
             // A session that begins has no transcript yet; later, something is wrong.
