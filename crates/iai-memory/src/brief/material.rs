@@ -29,9 +29,11 @@ const NO_CONVERSATION: &[&str] = &[TOOL_HOST, PAGE_HOST, OWN_HOST, TAUGHT_HOST];
 const SESSIONS_MAX: usize = 8;
 /// What stands beside the words with which an earlier session ended.
 const AT_THE_END: &str = "at the end";
-/// Turns that are read at either end of a session.
+/// Turns that are read at either end of the last session …
 const FIRST_TURNS: usize = 6;
 const LAST_TURNS: usize = 24;
+/// … and at the end of those before it: what they put off was followed by another session.
+const EARLIER_LAST_TURNS: usize = 12;
 /// Sessions whose ends are searched for remarks while the quiet step has not come so far.
 const FRESH_SESSIONS_MAX: usize = 1;
 const PINS_MAX: usize = 12;
@@ -210,7 +212,8 @@ pub(super) fn recent_sessions(
 fn sessions_of(reader: &Reader, project: &str, except: &str, limit: usize) -> Result<Vec<Session>> {
     let except = ExceptSessions { name: except, hosts: NO_CONVERSATION };
     let seen = reader.recent_sessions(project, &except, limit)?;
-    seen.into_iter().map(|seen| Session::read(reader, seen, project)).collect()
+    let n_last = std::iter::once(LAST_TURNS).chain(std::iter::repeat(EARLIER_LAST_TURNS));
+    seen.into_iter().zip(n_last).map(|(seen, n)| Session::read(reader, seen, n, project)).collect()
 }
 
 /// The topics of a project, the largest first: none until they are found.
@@ -256,8 +259,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    fn read(reader: &Reader, seen: SessionSeen, project: &str) -> Result<Self> {
-        let (mut first, mut last) = reader.session_ends(seen.number, FIRST_TURNS, LAST_TURNS)?;
+    fn read(reader: &Reader, seen: SessionSeen, n_last: usize, project: &str) -> Result<Self> {
+        let (mut first, mut last) = reader.session_ends(seen.number, FIRST_TURNS, n_last)?;
         let is_ours = |turn: &Memory| turn.project.as_deref() == Some(project) && still_holds(turn);
         first.retain(is_ours);
         last.retain(is_ours);
