@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::BriefAsk;
 use super::open::left_open;
-use super::remarked::{Fresh, decided, decisions, kept, preferences};
+use super::remarked::{Fresh, decided, decisions, holding, kept, preferences};
 use super::telling::says_what_it_is_about;
 use super::used::used;
 use crate::engine::MemoryEngine;
@@ -157,8 +157,9 @@ pub(super) fn gather(
     };
     let sessions = sessions_of(reader, project, &ask.session, caps.n_sessions)?;
     let fresh = fresh(reader, &sessions)?;
-    material.preferences = preferences(engine, reader, project, &fresh, now)?;
-    material.decided = decided(engine, reader, project, &fresh, now)?;
+    let said = decisions(reader, project, &fresh)?;
+    material.preferences = preferences(engine, reader, (project, &fresh), &said, now)?;
+    material.decided = decided(engine, reader, said, now)?;
     material.kept = kept(reader, project, &fresh)?;
     let open: Vec<Vec<OpenThread<'_>>> = sessions.iter().map(Session::open_threads).collect();
     material.open = left_open(&sessions, &open);
@@ -178,7 +179,7 @@ pub(crate) fn decisions_in(reader: &Reader, project: &str) -> Result<Vec<Remark>
         true => Vec::new(),
         false => recent_sessions(reader, project, "")?,
     };
-    decisions(reader, project, &fresh(reader, &sessions)?)
+    Ok(holding(decisions(reader, project, &fresh(reader, &sessions)?)?))
 }
 
 /// What the last sessions remarked, where the quiet step has not come so far.

@@ -55,12 +55,12 @@ const REPLACED_CHARS_MAX: usize = 120;
 pub(super) type Fresh = Vec<(RemarkKind, Remark)>;
 
 /// Returns what was said often, or not long ago, in this project, or in the same words in several,
-/// and not turned round since.
+/// and not turned round since, by a decision or otherwise.
 pub(super) fn preferences(
     engine: &MemoryEngine,
     reader: &Reader,
-    project: &str,
-    fresh: &Fresh,
+    (project, fresh): (&str, &Fresh),
+    decided: &[Remark],
     now: Timestamp,
 ) -> Result<Vec<Told>> {
     let mut all = merged(reader, RemarkKind::Preference, project, fresh)?;
@@ -69,17 +69,16 @@ pub(super) fn preferences(
     all.extend(everywhere.into_iter().filter(|remark| may_be_told(&remark.memory)));
     let mut all = folded(all);
     all.sort_by_key(|remark| Reverse((remark.n_said, remark.memory.turn_at)));
-    let decided = merged(reader, RemarkKind::Decision, project, fresh)?;
     let mut told_of = Vec::new();
     for wish in &all {
+        if told_of.len() == PREFERENCES_MAX {
+            break;
+        }
         let is_decided_otherwise = decided.iter().any(|newer| {
             wish.memory.turn_at < newer.memory.turn_at
                 && turns_round(wish.sentence(), newer.sentence())
         });
-        if told_of.len() < PREFERENCES_MAX
-            && !is_decided_otherwise
-            && !is_turned_round(engine, reader, wish, now)?
-        {
+        if !is_decided_otherwise && !is_turned_round(engine, reader, wish, now)? {
             told_of.push(remarked(wish));
         }
     }
@@ -122,16 +121,15 @@ fn turns_round(wish: &str, newer: &str) -> bool {
     0 < n_same && (is_most || is_half) && is_other
 }
 
-/// Returns what was decided, the latest first; what was said otherwise since stands beside it.
+/// Tells what was decided; what was said otherwise since stands beside it.
 pub(super) fn decided(
     engine: &MemoryEngine,
     reader: &Reader,
-    project: &str,
-    fresh: &Fresh,
+    decided: Vec<Remark>,
     now: Timestamp,
 ) -> Result<Vec<Told>> {
-    let all = decisions(reader, project, fresh)?;
-    let told_of = all.iter().map(|decision| {
+    let holding = holding(decided);
+    let told_of = holding.iter().map(|decision| {
         let since = match reader.number_of(decision.memory.id)? {
             Some(number) => replaced_since(engine, reader, (number, &decision.memory), now)?,
             None => None,
@@ -147,11 +145,16 @@ pub(super) fn decided(
     told_of.collect()
 }
 
-/// Returns the sentences in which something was decided that still holds, the latest first.
+/// Returns the sentences in which something was decided, the latest first.
 pub(super) fn decisions(reader: &Reader, project: &str, fresh: &Fresh) -> Result<Vec<Remark>> {
-    let mut all = without_settled(merged(reader, RemarkKind::Decision, project, fresh)?);
-    all.truncate(DECISIONS_MAX);
-    Ok(all)
+    merged(reader, RemarkKind::Decision, project, fresh)
+}
+
+/// Leaves, of decisions with the newest first, those that no newer one is about too.
+pub(super) fn holding(decided: Vec<Remark>) -> Vec<Remark> {
+    let mut holding = without_settled(decided);
+    holding.truncate(DECISIONS_MAX);
+    holding
 }
 
 /// Returns what was kept on purpose, the latest first; a correction with what it replaced, because
