@@ -29,6 +29,7 @@ fn five_mcp_processes_at_once_all_answer() {
 
 #[test]
 fn twenty_clients_with_fifty_recalls_leave_nothing_open() {
+    const CLIENTS: usize = 20;
     let sandbox = Sandbox::new();
     let daemon = sandbox.daemon();
     let turns: Vec<String> =
@@ -38,7 +39,7 @@ fn twenty_clients_with_fifty_recalls_leave_nothing_open() {
     sandbox.settled(60);
     let round = || {
         thread::scope(|scope| {
-            for client in 0..20 {
+            for client in 0..CLIENTS {
                 let socket = sandbox.socket();
                 scope.spawn(move || {
                     let mut line = Line::open(&socket).unwrap();
@@ -57,6 +58,8 @@ fn twenty_clients_with_fifty_recalls_leave_nothing_open() {
     round();
     let n_before = daemon.n_open_files();
     round();
-    eventually("descriptors are given back", || daemon.n_open_files() <= n_before);
+    // A reader of the store is opened when it is needed first, which may be in the second round;
+    // one descriptor that a client left behind would be twenty.
+    eventually("descriptors are given back", || daemon.n_open_files() < n_before + CLIENTS);
     assert_eq!(n_processes(&sandbox), 1);
 }

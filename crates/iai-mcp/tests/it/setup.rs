@@ -77,15 +77,23 @@ impl Household {
     #[track_caller]
     fn report(&self, arguments: &[&str], want_code: i32) -> Value {
         let output = self.run(&[&["--json"], arguments].concat());
-        let text = stdout(&output);
-        assert_eq!(output.status.code(), Some(want_code), "{arguments:?}: {text}");
-        serde_json::from_str(&text).unwrap()
+        let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let code = output.status.code();
+        assert!(code == Some(want_code), "{arguments:?} ended with {code:?}: {}", trouble(&report));
+        report
     }
 
     /// Everything below the home, and below what is not the store alone.
     fn tree(&self) -> Tree {
         tree_of(&self.sandbox.path(""))
     }
+}
+
+/// What failed in a report, or all of it where it has no steps.
+fn trouble(report: &Value) -> String {
+    let Some(steps) = report["steps"].as_array() else { return report.to_string() };
+    let failed = steps.iter().filter(|step| step["state"] == "failed");
+    failed.map(Value::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// Names with modes and bytes, or where a link leads.
@@ -421,11 +429,13 @@ enable)
   eval "set -- $(sed -n 's/^Environment=/-E /p' "$unit.service" | tr '\n' ' ')"
   eval "set -- \"\$@\" $(sed -n 's/^ExecStart=//p' "$unit.service")"
   socket=$(sed -n 's/^ListenStream=//p' "$unit.socket")
+  : > FOLDER/said
   env -i PATH=/usr/bin:/bin HOME="$HOME" systemd-socket-activate -l "$socket" "$@" \
-    > /dev/null 2>&1 < /dev/null &
+    > /dev/null 2>> FOLDER/said < /dev/null &
   echo $! > FOLDER/pid
-  # Bound is not listening yet: the kernel's table says when it is.
-  until grep -q " 00010000 .* $socket\$" /proc/net/unix; do kill -0 $! || exit 1; done ;;
+  # Bound is not listening yet, and the kernel may still list the socket of the daemon before: only
+  # its own word says that it listens.
+  until grep -q "^Listening on " FOLDER/said; do kill -0 $! || exit 1; sleep 0.01; done ;;
 stop) end ;;
 disable)
   rm -f "$units/sockets.target.wants/iai-mcp-daemon.socket"
