@@ -122,7 +122,6 @@ fn tied_since(
     let NamedSince { names, since } = named_since(engine, reader, about, search, now)?;
     let mut tied: Vec<Since> = since
         .into_iter()
-        .filter(|(_, other)| says_otherwise(other))
         .filter_map(|(number, memory)| {
             let replaces = replaces_one_of(&memory.text, &names);
             let is_tied = is_tied(&memory.text, &names);
@@ -130,6 +129,8 @@ fn tied_since(
             let replaces = replaces || is_tied && replaces_one_of(&memory.text, &figures);
             (replaces || is_tied).then_some(Since { replaces, number, memory })
         })
+        // Asked last: it looks for a hundred wordings.
+        .filter(|since| says_otherwise(&since.memory))
         .collect();
     tied.sort_by_key(|one| Reverse((one.replaces, one.memory.turn_at, one.number)));
     Ok(tied)
@@ -217,7 +218,8 @@ fn figures_of(text: &str) -> Vec<(u64, String)> {
 /// Tells whether a text says that another thing is in the place of one of these.
 fn replaces_one_of(text: &str, names: &[(u64, String)]) -> bool {
     let wording = Wording::of(text);
-    names.iter().any(|(_, name)| {
+    let mut named = names.iter().filter(|(_, name)| wording.words().any(|word| word == name));
+    named.any(|(_, name)| {
         REPLACING.split('|').any(|form| wording.find(&form.replace('X', name)).is_some())
     })
 }

@@ -205,7 +205,7 @@ fn why_labelled(label: &str) -> Option<Why> {
         return None;
     }
     let is_one = |labels: &str| {
-        labels.split('|').any(|label| {
+        wording.possible(labels).any(|label| {
             wording.begins(label).is_some_and(|next| {
                 wording.words().skip(next).all(|word| is_one_of(word, AFTER_LABELS))
             })

@@ -96,6 +96,11 @@ impl Wording {
         self
     }
 
+    /// Returns those of the patterns that may stand somewhere: nearly all are left out.
+    pub(crate) fn possible<'a>(&self, patterns: &'a str) -> impl Iterator<Item = &'a str> {
+        self.beginnings.possible(patterns)
+    }
+
     /// Returns how many words the pattern takes at the beginning.
     pub(crate) fn begins(&self, pattern: &str) -> Option<usize> {
         self.beginnings.may_have(pattern.as_bytes()).then(|| self.matches_at(0, pattern))?
@@ -110,11 +115,11 @@ impl Wording {
     }
 
     pub(crate) fn has_any(&self, patterns: &str) -> bool {
-        self.beginnings.possible(patterns).any(|pattern| self.find(pattern).is_some())
+        self.possible(patterns).any(|pattern| self.find(pattern).is_some())
     }
 
     pub(crate) fn begins_any(&self, patterns: &str) -> bool {
-        self.beginnings.possible(patterns).any(|pattern| self.begins(pattern).is_some())
+        self.possible(patterns).any(|pattern| self.begins(pattern).is_some())
     }
 
     pub(crate) fn ends_any(&self, patterns: &str) -> bool {
@@ -122,7 +127,7 @@ impl Wording {
             let start = self.words.len().checked_sub(pattern.split(' ').count());
             start.is_some_and(|start| self.matches_at(start, pattern).is_some())
         };
-        self.beginnings.possible(patterns).any(is_end)
+        self.possible(patterns).any(is_end)
     }
 
     fn matches_at(&self, start: usize, pattern: &str) -> Option<usize> {

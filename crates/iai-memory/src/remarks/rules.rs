@@ -40,11 +40,11 @@ pub(crate) fn is_preference(sentence: &str) -> bool {
     if wording.begins_any(LIKES) && (wording.has_any(LIKED_MORE) || is_contrast()) {
         return !wording.has_any(ONE_OFF);
     }
-    let beside = STANDING_BESIDE.split('|').find_map(|joined| Some(wording.find(joined)?.1));
+    let beside = wording.possible(STANDING_BESIDE).find_map(|joined| Some(wording.find(joined)?.1));
     if let Some(next) = beside {
         return wording.word(next).is_some_and(is_order);
     }
-    if let Some(next) = STANDING.split('|').find_map(|opening| wording.begins(opening)) {
+    if let Some(next) = wording.possible(STANDING).find_map(|opening| wording.begins(opening)) {
         return wording.word(next).is_some_and(is_order);
     }
     wording.begins_any("use|don't use|do not use|verwende|nutze|utiliza|usa|utilise")
@@ -82,7 +82,7 @@ pub(crate) fn is_decision(sentence: &str, speaker: Speaker) -> bool {
         || is_named_choice(&wording)
         || is_from_now_on && WORDS.contains(&head.len()))
         && !points_at_something(sentence, &wording);
-    DECIDED.split('|').any(is_told)
+    wording.possible(DECIDED).any(is_told)
         || wording.begins_any(DECISION_OPENINGS)
         || is_resolved_to_act(&wording)
         || is_decided_by_others(&wording)
@@ -115,7 +115,7 @@ fn is_labelled(sentence: &str, labels: &str) -> bool {
     let Some((head, rest)) = sentence.split_once(':') else { return false };
     let is_label = |head: &Wording| {
         let whole = |label: &str| head.begins(label) == Some(head.len());
-        labels.split('|').any(whole)
+        head.possible(labels).any(whole)
     };
     let is_called = is_label(&Wording::of(head))
         || is_label(&Wording::of(head).without_lead_in(LEAD_INS).without_lead_in(AGREEING));
@@ -127,9 +127,9 @@ fn is_labelled(sentence: &str, labels: &str) -> bool {
 fn wishes_none(sentence: &str) -> bool {
     sentence.split([',', ';', ':', '.', '(', '–']).any(|clause| {
         let clause = Wording::of(clause).without_lead_in(BEFORE_A_NO);
-        let none = NONE.split('|').find_map(|none| clause.begins(none));
-        let is_asked = NONE_PLEASE.split('|').find_map(|none| clause.begins(none));
-        let unwanted = UNWANTED.split('|').find_map(|none| clause.begins(none));
+        let none = clause.possible(NONE).find_map(|none| clause.begins(none));
+        let is_asked = clause.possible(NONE_PLEASE).find_map(|none| clause.begins(none));
+        let unwanted = clause.possible(UNWANTED).find_map(|none| clause.begins(none));
         let next = is_asked.or(none.filter(|_| clause.ends_any(ASKED_FOR))).or(unwanted);
         let is_thing = |word: &str| !is_one_of(word, NO_THINGS);
         next.and_then(|next| clause.word(next)).is_some_and(is_thing)
@@ -166,7 +166,8 @@ pub(crate) fn can_be_sealed(sentence: &str) -> bool {
 
 fn is_seal(words: &str, seals: &str) -> bool {
     let wording = Wording::of(words);
-    !wording.is_question && seals.split('|').any(|seal| wording.begins(seal) == Some(wording.len()))
+    !wording.is_question
+        && wording.possible(seals).any(|seal| wording.begins(seal) == Some(wording.len()))
 }
 
 /// "Ok, Postgres it is": a choice that is named. "No idea what it is" names none.
@@ -180,7 +181,7 @@ fn is_named_choice(wording: &Wording) -> bool {
 
 /// Tells whether people decided whose word counts: "the board has decided". A compiler has not.
 fn is_decided_by_others(wording: &Wording) -> bool {
-    OTHERS_DECIDED.split('|').any(|decided| {
+    wording.possible(OTHERS_DECIDED).any(|decided| {
         wording.find(decided).is_some_and(|(at, _)| {
             let who = at.checked_sub(1).and_then(|at| wording.word(at));
             who.is_some_and(|who| is_one_of(who, DECIDERS))
