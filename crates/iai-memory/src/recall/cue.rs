@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::CUE_CHARS_MAX;
 use super::when::{Asked, Days};
+use crate::attributes::{month_of, weekday_of};
 
 /// The words of a cue that are looked at; it is asked with the rarest of them.
 const WORDS_MAX: usize = 256;
@@ -106,14 +107,14 @@ impl Cue {
                 || words.iter().any(|word| VERBATIM_WORDS.contains(&word.as_str()))
                 || VERBATIM_STARTS.iter().any(|start| lower.starts_with(start))
                 || names_a_day(&words));
-        let is_asked_for_then = phrases.is_empty() && !is_text;
+        let is_asked_for_then = phrases.is_empty() && !is_text && !is_habit(&words);
         let only_days = Days::all_of(&text, asked).filter(|_| is_asked_for_then);
         Self {
             mode: if is_verbatim { CueMode::Verbatim } else { CueMode::Concept },
             asked_at: asked.at,
             is_small_talk: words.is_empty() || SMALL_TALK.contains(&bare),
             terms: terms_of(&text),
-            days: Days::named_in(&text, asked),
+            days: Days::named_in(&text, asked).filter(|_| !is_habit(&words)),
             said_ms: only_days.map(|days| days.millis()),
             is_only_time: only_days.is_some(),
             words,
@@ -132,6 +133,19 @@ impl Cue {
     pub(crate) fn is_trivial(&self) -> bool {
         self.is_small_talk
     }
+}
+
+/// Tells whether a weekday stands for all of its kind: "what do we deploy on Fridays". What somebody
+/// did on one is asked in the past.
+fn is_habit(words: &[String]) -> bool {
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    let names_a_date = words
+        .iter()
+        .any(|word| word.chars().any(|letter| letter.is_ascii_digit()) || month_of(word).is_some());
+    words.iter().any(|word| weekday_of(word).is_some())
+        && has(&["do", "does"])
+        && !has(&["last", "this", "next", "did", "was", "were", "had"])
+        && !names_a_date
 }
 
 /// Cuts text where there is space, each piece once, in order.
@@ -244,6 +258,14 @@ mod tests {
             !Cue::understand("thanks for the retry policy", Timestamp::UNIX_EPOCH).is_trivial()
         );
         assert!(!Cue::understand("a", Timestamp::UNIX_EPOCH).is_trivial());
+    }
+
+    #[test]
+    fn a_weekday_of_a_habit_is_no_date() {
+        let has_days = |cue: &str| Cue::understand(cue, Timestamp::UNIX_EPOCH).days.is_some();
+        assert!(has_days("what did we decide on friday"));
+        assert!(has_days("what do we know from last friday"));
+        assert!(!has_days("where do members collect their crates on friday"));
     }
 
     #[test]
