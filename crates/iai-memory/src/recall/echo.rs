@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::cue::{Cue, words_of_in_order};
 use super::when::is_telling;
+use crate::organise::is_stop_word;
 use crate::remarks::sentences;
 
 /// The share of a question's words that may be new while it is still the same; with more it may
@@ -24,6 +25,31 @@ const ABOUT_QUESTIONS: &str = "\
 const REQUESTS: &str = "\
      can could would will shall should may might let please and so also kannst könntest sollen \
      sollten bitte peux pouvez puedes podrías можешь можно";
+
+/// A longer text says something.
+const CHATTER_BYTES_MAX: usize = 60;
+/// Words that keep a talk going, beside those that only join others.
+const CHATTER: &str = "\
+     ok okay k yes yep yeah no nope sure thx thanks thank ty bye cya hello hi hey welcome nice great \
+     perfect cool good fine fab awesome sweet smart wow ooh lol haha hm hmm sigh argh ouch pls please \
+     sorry night morning evening today done works go try wait right well all happy fun sure agreed \
+     danke bitte gut super toll klar genau ja nein gern merci oui non bien gracias sí vale спасибо да \
+     нет хорошо ладно";
+
+/// Tells whether a text only keeps the talk going. It lies near to whatever was spoken of, because
+/// it is understood together with what stands before it.
+pub(super) fn is_chatter(cue: &Cue, text: &str) -> bool {
+    if CHATTER_BYTES_MAX < text.len() || !cue.phrases.is_empty() {
+        return false;
+    }
+    let words = words_of_in_order(text);
+    // A letter alone may be a choice: "yes, use B".
+    let is_empty_word = |word: &String| {
+        (is_one_of(CHATTER, word) || is_stop_word(word) && 1 < word.chars().count())
+            && cue.words.iter().all(|asked| asked != word || is_stop_word(asked))
+    };
+    words.iter().all(is_empty_word)
+}
 
 /// Tells whether a text only asks what the cue asks.
 pub(super) fn asks_the_same(cue: &Cue, text: &str) -> bool {
@@ -101,5 +127,16 @@ mod tests {
         }
         let cue = Cue::understand("retry?", Timestamp::UNIX_EPOCH);
         assert!(asks_the_same(&cue, "retry?") && !asks_the_same(&cue, &"retry? ".repeat(20)));
+    }
+
+    #[test]
+    fn what_keeps_a_talk_going_says_nothing() {
+        let cue = Cue::understand("which payment provider do we use", Timestamp::UNIX_EPOCH);
+        for text in ["thx, bye!", "ok", "then all happy. good night", "yes, do that", "👌"] {
+            assert!(is_chatter(&cue, text), "{text}");
+        }
+        for text in ["ok, stripe for now", "yes, use B", "96.", "noon then", "no provider, thx"] {
+            assert!(!is_chatter(&cue, text), "{text}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::candidates::{Evidence, Found, Scale};
 use super::cue::{Cue, CueMode};
-use super::echo::{answers_nothing, asks_the_same};
+use super::echo::{answers_nothing, asks_the_same, is_chatter};
 use super::origin::Origin;
 use super::when::Days;
 use crate::error::Result;
@@ -64,6 +64,8 @@ const LATER_COST: f64 = 0.3;
 const SUMMARY_COST: f64 = 4.0;
 /// What a memory costs that only asks something: what was answered is meant.
 const QUESTION_COST: f64 = 0.2;
+/// What a memory costs that only keeps the talk going.
+const CHATTER_COST: f64 = 0.4;
 /// How often the best are looked at for questions, each time after the last ones found made way for
 /// others.
 const ECHO_ROUNDS: usize = 3;
@@ -129,15 +131,20 @@ fn read_best(
     Ok(reader.numbered(&unread)?)
 }
 
-/// Takes from questions what they gained by asking what the cue asks, and from others a little;
-/// returns how many there were.
+/// Takes from questions what they gained by asking what the cue asks, and from others, as from what
+/// says nothing, a little; returns how many there were.
 fn discount_questions(cue: &Cue, read: &[(MemoryNumber, Memory)], scored: &mut [Scored]) -> usize {
     let mut n_questions = 0;
-    for (number, memory) in read.iter().filter(|(_, one)| answers_nothing(cue, &one.text)) {
+    for (number, memory) in read {
+        let is_chatter = is_chatter(cue, &memory.text);
+        if !is_chatter && !answers_nothing(cue, &memory.text) {
+            continue;
+        }
         if let Some(own) = scored.iter_mut().find(|own| own.number == *number) {
-            let (cost, what) = match asks_the_same(cue, &memory.text) {
-                true => (own.of_cue.max(0.0), "asks the same"),
-                false => (QUESTION_COST, "asks"),
+            let (cost, what) = match (is_chatter, asks_the_same(cue, &memory.text)) {
+                (true, _) => (CHATTER_COST, "says nothing"),
+                (false, true) => (own.of_cue.max(0.0), "asks the same"),
+                (false, false) => (QUESTION_COST, "asks"),
             };
             own.score -= cost;
             own.reason.push_str(&format!(" − {what} {cost:.3}"));
