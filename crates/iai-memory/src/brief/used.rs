@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use iai_store::{Memory, MemoryNumber, Reader, UsedMemory, Uses};
+use iai_store::{Memory, MemoryNumber, Reader, Role, UsedMemory, Uses};
 use jiff::Timestamp;
 
 use super::material::{Told, may_be_told, told};
@@ -70,7 +70,7 @@ fn is_spoken_of_since(
     now: Timestamp,
 ) -> Result<bool> {
     let words = matter_of(beginning(&about.1.text, QUOTED_BYTES_MAX));
-    let search = NameSearch { words, named_by_max: NAMED_BY_MAX, beside: &[] };
+    let search = NameSearch { words, named_by_max: NAMED_BY_MAX, beside: &[], who: &[Role::User] };
     let found = named_since(engine, reader, about, search, now)?;
     let names_one = |other: &Memory| {
         let is_named = |said: &str| {

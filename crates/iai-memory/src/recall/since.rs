@@ -48,7 +48,8 @@ pub(super) fn bring_along(
 ) -> Result<()> {
     let mut brought: Vec<Ranked> = Vec::new();
     for (place, hit) in ranked.iter().take(HITS_LOOKED_AT).enumerate() {
-        for since in tied_since(engine, reader, (hit.number, &hit.memory), now)? {
+        let about = (hit.number, &hit.memory);
+        for since in tied_since(engine, reader, about, &[Role::User, Role::Assistant], now)? {
             let n_told = if since.replaces { place } else { IS_TOLD_ANYWAY };
             let told = ranked.iter().take(n_told).chain(&brought);
             if BROUGHT_MAX <= brought.len()
@@ -78,7 +79,7 @@ pub(crate) fn replaced_since(
     about: (MemoryNumber, &Memory),
     now: Timestamp,
 ) -> Result<Option<Memory>> {
-    let since = tied_since(engine, reader, about, now)?.into_iter().next();
+    let since = tied_since(engine, reader, about, &[Role::User], now)?.into_iter().next();
     Ok(since.filter(|since| since.replaces).map(|since| since.memory))
 }
 
@@ -98,14 +99,17 @@ pub(crate) fn said_since(
     about: (MemoryNumber, &Memory),
     now: Timestamp,
 ) -> Result<Vec<(MemoryNumber, Memory)>> {
-    let since = tied_since(engine, reader, about, now)?;
+    let since = tied_since(engine, reader, about, &[Role::User], now)?;
     Ok(since.into_iter().map(|since| (since.number, since.memory)).collect())
 }
 
+/// Finds what these said later that is tied to what a memory names. The user says in many words that
+/// something is another way; an assistant has to name what is replaced.
 fn tied_since(
     engine: &MemoryEngine,
     reader: &Reader,
     about: (MemoryNumber, &Memory),
+    who: &[Role],
     now: Timestamp,
 ) -> Result<Vec<Since>> {
     let (_, memory) = about;
@@ -118,7 +122,7 @@ fn tied_since(
     }
     let words = telling_words(&memory.text);
     let figures = figures_of(&memory.text);
-    let search = NameSearch { words, named_by_max: u64::MAX, beside: CHANGING };
+    let search = NameSearch { words, named_by_max: u64::MAX, beside: CHANGING, who };
     let NamedSince { names, since } = named_since(engine, reader, about, search, now)?;
     let mut tied: Vec<Since> = since
         .into_iter()
@@ -130,7 +134,10 @@ fn tied_since(
             (replaces || is_tied).then_some(Since { replaces, number, memory })
         })
         // Asked last: it looks for a hundred wordings.
-        .filter(|since| says_otherwise(&since.memory))
+        .filter(|since| match since.memory.role {
+            Role::User => says_otherwise(&since.memory),
+            Role::Assistant | Role::System => since.replaces,
+        })
         .collect();
     tied.sort_by_key(|one| Reverse((one.replaces, one.memory.turn_at, one.number)));
     Ok(tied)
@@ -144,17 +151,19 @@ pub(crate) struct NameSearch<'a> {
     pub(crate) named_by_max: u64,
     /// Words that are searched for beside the names.
     pub(crate) beside: &'a [&'a str],
+    /// Whose words are searched.
+    pub(crate) who: &'a [Role],
 }
 
 /// What was found.
 pub(crate) struct NamedSince {
     /// The names, the rarest first, each with how many memories have it.
     pub(crate) names: Vec<(u64, String)>,
-    /// What the user said later in few words, elsewhere in the project, that may have one of them.
+    /// What was said later in few words, elsewhere in the project, that may have one of them.
     pub(crate) since: Vec<(MemoryNumber, Memory)>,
 }
 
-/// Searches what the user said later, elsewhere in the same project, for what a memory names. While
+/// Searches what was said later, elsewhere in the same project, for what a memory names. While
 /// the index is not loaded, nothing is found.
 pub(crate) fn named_since(
     engine: &MemoryEngine,
@@ -163,13 +172,13 @@ pub(crate) fn named_since(
     search: NameSearch<'_>,
     now: Timestamp,
 ) -> Result<NamedSince> {
+    let NameSearch { words, named_by_max, beside, who } = search;
     let scope = Scope {
         project: memory.project.clone(),
-        roles: vec![Role::User],
+        roles: who.to_vec(),
         said_ms: Some((memory.turn_at.as_millisecond(), now.as_millisecond())),
         ..Scope::default()
     };
-    let NameSearch { words, named_by_max, beside } = search;
     let words: Vec<String> = words.into_iter().collect();
     let found = engine.with_loaded_index(|index| {
         let frequencies = index.document_frequencies(&words).into_iter().zip(words);
