@@ -25,6 +25,7 @@ mod since;
 mod structural;
 mod temporal;
 mod text;
+mod values;
 mod wanted_kind;
 mod when;
 

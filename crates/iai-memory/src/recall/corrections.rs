@@ -8,8 +8,9 @@ use jiff::Timestamp;
 
 use super::candidates::Evidence;
 use super::changes::changed;
-use super::cue::Cue;
+use super::cue::{Cue, words_of_in_order};
 use super::rank::{Ranked, Scored};
+use super::values::retold;
 use super::{Hint, Hit, whole_hit};
 use crate::error::Result;
 use crate::relate::CHAIN_MAX;
@@ -55,6 +56,10 @@ const HISTORY_WORDS: &[&str] = &[
 /// "Before" these it says when something is done: "before it expires", "before each commit".
 const AFTER_BEFORE: &[&str] =
     &["it", "they", "we", "i", "you", "he", "she", "somebody", "each", "every", "any", "a", "an"];
+/// Who asks with one of these asks for what holds now …
+const PRESENT: &[&str] = &["do", "does", "can", "may", "must", "should", "shall", "will"];
+/// … unless one of these is among them too.
+const PAST: &[&str] = &["was", "were", "did", "had"];
 /// The same, in a script without blanks.
 const HISTORY_MARKS: &[&str] = &["以前", "之前"];
 
@@ -186,14 +191,23 @@ impl Corrections {
 /// Tells whether the cue asks how it used to be, or for words as they were.
 fn asks_for_history(cue: &Cue) -> bool {
     let has = |word: &str| cue.words.iter().any(|own| own == word);
-    let mut after = cue.words.iter().skip_while(|word| *word != "before");
-    let asks_before = after.next().is_some()
-        && after.next().is_none_or(|next| !AFTER_BEFORE.contains(&next.as_str()));
     !cue.phrases.is_empty()
-        || asks_before
+        || asks_before(cue)
         || HISTORY_WORDS.iter().any(|word| has(word))
         || cue.words.windows(2).any(|pair| pair == ["used", "to"])
         || HISTORY_MARKS.iter().any(|mark| cue.text.contains(mark))
+}
+
+/// Tells whether the cue asks how it was before something: "the port before the move". What is
+/// asked in the present is done before something else: "how long do we wait before giving up".
+fn asks_before(cue: &Cue) -> bool {
+    let words = words_of_in_order(&cue.text);
+    let mut after = words.iter().skip_while(|word| *word != "before").skip(1);
+    let has_before = words.iter().any(|word| word == "before");
+    let is_past = words.iter().any(|word| PAST.contains(&word.as_str()));
+    let is_present = !is_past && words.iter().any(|word| PRESENT.contains(&word.as_str()));
+    let is_over = after.next().is_none_or(|next| !AFTER_BEFORE.contains(&next.as_str()));
+    has_before && is_over && !is_present
 }
 
 /// What is to be told about the hits beside them.
@@ -228,6 +242,7 @@ pub(crate) fn order(
     if !corrections.asks_for_history {
         above.extend(disputes.iter().map(|dispute| (dispute.about.earlier, dispute.about.later)));
         above.extend(changed(cue, ranked, now));
+        above.extend(retold(cue, ranked, now));
     }
     raise(ranked, &above);
     for hit in ranked.iter_mut() {
@@ -363,5 +378,25 @@ pub(crate) fn dispute_hint(dispute: &Dispute) -> Hint {
         text: format!(
             "two memories disagree, {differ}; ask which one holds, memory_contradict settles it"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(cue: &str, expect: bool) {
+        assert_eq!(asks_for_history(&Cue::understand(cue, Timestamp::UNIX_EPOCH)), expect, "{cue}");
+    }
+
+    #[test]
+    fn before_asks_how_it_was_unless_something_is_done_before_another() {
+        check("which port was it before", true);
+        check("the staging port before the move", true);
+        check("what did we use before Postgres", true);
+        check("how long do we wait for a locker before a door command is given up", false);
+        check("what should be run before the release", false);
+        check("how long until a lease ends before it expires", false);
     }
 }

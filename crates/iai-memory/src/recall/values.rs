@@ -1,0 +1,283 @@
+//! Which of the best hits tells the latest figure of what the cue asks for. "The limit is 64
+//! grains", "128 grains", `MAX_GRAINS = 96`: nobody says that anything changed, and each of them is
+//! as good an answer as the others; but only the last one holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use iai_store::{Memory, MemoryNumber, Role};
+use jiff::Timestamp;
+
+use super::changes::is_before;
+use super::cue::Cue;
+use super::rank::Ranked;
+use crate::organise::{is_alike, is_stop_word};
+use crate::remarks::{Wording, is_spoken};
+
+/// Among how many hits is looked.
+const HITS_LOOKED_AT: usize = 12;
+/// What tells the figure is at least this share as good an answer as what told another.
+const SCORE_SHARE_MIN: f64 = 0.5;
+/// A longer text tells of more than one thing.
+const TEXT_BYTES_MAX: usize = 1000;
+/// Words before a figure and behind it that say what it is of: "port is now 8080", "96 grains".
+const WORDS_BEFORE: usize = 3;
+const WORDS_BEHIND: usize = 2;
+const WORD_LETTERS_MIN: usize = 2;
+
+/// Returns pairs of hits, what told a figure and what told another one last.
+pub(super) fn retold(
+    cue: &Cue,
+    ranked: &[Ranked],
+    now: Timestamp,
+) -> Vec<(MemoryNumber, MemoryNumber)> {
+    let asked = asked_of(cue);
+    let best = ranked.iter().take(HITS_LOOKED_AT);
+    let telling: Vec<Telling<'_>> = best
+        .filter(|hit| hit.memory.turn_at <= now && may_tell(&hit.memory))
+        .map(|hit| Telling::of(hit, &asked))
+        .filter(|telling| !telling.figures.is_empty())
+        .collect();
+    let things: BTreeSet<&String> = telling.iter().flat_map(|one| one.figures.keys()).collect();
+    things.into_iter().flat_map(|thing| pairs_about(thing, &telling)).collect()
+}
+
+/// The latest to tell a figure of a thing, against all who told others before.
+fn pairs_about(thing: &str, telling: &[Telling<'_>]) -> Vec<(MemoryNumber, MemoryNumber)> {
+    let of_thing = || telling.iter().filter(|one| one.figures.contains_key(thing));
+    let stated = of_thing().filter(|one| one.is_stated);
+    let Some(last) = stated.max_by_key(|one| one.hit.memory.turn_at) else { return Vec::new() };
+    let differs = |one: &Telling<'_>| {
+        let (Some(was), Some(is)) = (one.figures.get(thing), last.figures.get(thing)) else {
+            return false;
+        };
+        was.is_disjoint(is)
+    };
+    let before: Vec<&Telling<'_>> = of_thing()
+        .filter(|one| is_before(&one.hit.memory, &last.hit.memory) && differs(one))
+        .filter(|one| SCORE_SHARE_MIN * one.hit.score <= last.hit.score)
+        .collect();
+    // One of them must be about the very same; whoever tells the same figure as that one then is.
+    let outdated: BTreeSet<&String> = (before.iter())
+        .filter(|one| one.asked.iter().all(|word| has_alike(&last.asked, word)))
+        .filter_map(|one| one.figures.get(thing))
+        .flatten()
+        .collect();
+    let is_outdated = |one: &&&Telling<'_>| {
+        one.figures.get(thing).is_some_and(|own| own.iter().any(|one| outdated.contains(one)))
+    };
+    before.iter().filter(is_outdated).map(|one| (one.hit.number, last.hit.number)).collect()
+}
+
+fn may_tell(memory: &Memory) -> bool {
+    is_spoken(memory)
+        && memory.role != Role::System
+        && memory.valid_to.is_none()
+        && memory.text.len() <= TEXT_BYTES_MAX
+}
+
+/// A hit with the figures that it tells of what is asked for.
+struct Telling<'a> {
+    hit: &'a Ranked,
+    /// The words of the cue that it has, other than units.
+    asked: BTreeSet<String>,
+    /// By the word of the cue that stands beside them.
+    figures: BTreeMap<String, BTreeSet<String>>,
+    /// It is said to be so, and not asked, thought of or proposed.
+    is_stated: bool,
+}
+
+impl<'a> Telling<'a> {
+    fn of(hit: &'a Ranked, asked: &Asked) -> Self {
+        let text = &hit.memory.text;
+        let pieces = pieces_of(text);
+        let mut figures: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (figure, beside) in figures_of(&pieces) {
+            for thing in asked.things.iter().filter(|thing| has_alike(&beside, thing)) {
+                figures.entry(thing.clone()).or_default().insert(figure.clone());
+            }
+        }
+        let own: BTreeSet<String> = pieces.iter().map(|piece| piece.word.clone()).collect();
+        let asked = asked.words.iter().filter(|word| has_alike(&own, word)).cloned().collect();
+        let is_stated = !text.contains('?') && !Wording::of(text).has_any(THOUGHT_OF);
+        Self { hit, asked, figures, is_stated }
+    }
+}
+
+fn has_alike(words: &BTreeSet<String>, word: &str) -> bool {
+    words.contains(word) || words.iter().any(|own| is_alike(own, word))
+}
+
+/// What is asked for: words, and what figures may be of.
+struct Asked {
+    words: BTreeSet<String>,
+    things: BTreeSet<String>,
+}
+
+fn asked_of(cue: &Cue) -> Asked {
+    let pieces = pieces_of(&cue.text);
+    let words = pieces.iter().map(|piece| piece.word.as_str());
+    let tells = |word: &&str| WORD_LETTERS_MIN <= word.chars().count() && !is_stop_word(word);
+    let words: BTreeSet<String> = words.filter(tells).map(str::to_owned).collect();
+    let wording = Wording::of(&cue.text);
+    let meant = MEANT.iter().filter(|(forms, _)| wording.has_any(forms));
+    let units = meant.flat_map(|(_, units)| units.split('|')).map(str::to_owned);
+    let things = words.iter().cloned().chain(units).collect();
+    let words = words.into_iter().filter(|word| !is_unit(word)).collect();
+    Asked { words, things }
+}
+
+/// What is asked for without being named.
+const MEANT: &[(&str, &str)] = &[
+    ("how long|how fast|wie lange", "second|minute|hour|day|week|month"),
+    ("what time|which time|until when|wann", "o'clock"),
+    ("how much|price|cost|costs|charge|pay|paid|fee", "euro|dollar"),
+    ("how big|how large|size", "kb|mb|gb"),
+];
+
+/// A word of a text with its signs taken off.
+struct Piece {
+    word: String,
+    /// Something else begins behind it.
+    is_last: bool,
+}
+
+fn pieces_of(text: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for raw in text.split([' ', '\n', '\t', '`', '=', '(', ')', '"', '“', '”', '*', '/']) {
+        let is_last = raw.ends_with(['.', ',', ';', '!', '?']);
+        let trimmed = raw.trim_matches(|letter: char| {
+            !letter.is_alphanumeric() && !matches!(letter, '€' | '$' | '%')
+        });
+        let lower = trimmed.to_lowercase();
+        // "25s" and "8€" are a figure and what it is of.
+        let n_figure = lower.find(|letter: char| !is_of_figure(letter)).unwrap_or(lower.len());
+        let (figure, rest) = lower.split_at(n_figure);
+        let parts = [figure.trim_end_matches([',', '.', ':']), rest];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let n_parts = parts.len();
+        for (place, part) in parts.into_iter().enumerate() {
+            let word = without_plural_unit(part).to_owned();
+            pieces.push(Piece { word, is_last: is_last && place + 1 == n_parts });
+        }
+    }
+    pieces
+}
+
+fn is_of_figure(letter: char) -> bool {
+    letter.is_ascii_digit() || matches!(letter, ',' | '.' | ':')
+}
+
+/// Returns each figure with the words beside it, as far as no sign parts them.
+fn figures_of(pieces: &[Piece]) -> Vec<(String, BTreeSet<String>)> {
+    let mut figures = Vec::new();
+    for (place, piece) in pieces.iter().enumerate() {
+        let Some(figure) = figure_of(&piece.word) else { continue };
+        let before = pieces.get(..place).unwrap_or_default().iter().rev();
+        let before = before.take_while(|other| !other.is_last).take(WORDS_BEFORE);
+        let behind = pieces.get(place + 1..).unwrap_or_default().iter();
+        let behind = behind.take(if piece.is_last { 0 } else { WORDS_BEHIND });
+        let words = before.chain(behind).flat_map(|other| {
+            // `MAX_GRAINS` is of grains.
+            let parts = other.word.split(['_', '-']).map(without_plural_unit);
+            parts.map(str::to_owned).collect::<Vec<_>>()
+        });
+        let mut beside: BTreeSet<String> = words.collect();
+        if figure.contains(':') {
+            beside.insert("o'clock".to_owned());
+        }
+        figures.push((figure, beside));
+    }
+    figures
+}
+
+/// Returns what a word counts, in digits.
+fn figure_of(word: &str) -> Option<String> {
+    if word.starts_with(|first: char| first.is_ascii_digit()) {
+        return Some(word.replace(',', ""));
+    }
+    let known = NUMBERS.iter().find(|(name, _)| *name == word)?;
+    Some(known.1.to_owned())
+}
+
+const NUMBERS: &[(&str, &str)] = &[
+    ("two", "2"),
+    ("three", "3"),
+    ("four", "4"),
+    ("five", "5"),
+    ("six", "6"),
+    ("seven", "7"),
+    ("eight", "8"),
+    ("nine", "9"),
+    ("ten", "10"),
+    ("twelve", "12"),
+    ("fourteen", "14"),
+    ("fifteen", "15"),
+    ("twenty", "20"),
+    ("thirty", "30"),
+    ("sixty", "60"),
+];
+
+/// Units by all their names.
+const UNITS: &[(&str, &str)] = &[
+    ("second", "s|sec|secs|second|seconds|sekunden"),
+    ("minute", "min|mins|minute|minutes|minuten"),
+    ("hour", "h|hour|hours|stunden"),
+    ("day", "d|day|days|tage"),
+    ("week", "week|weeks|wochen"),
+    ("month", "month|months|monate"),
+    ("euro", "€|eur|euro|euros"),
+    ("dollar", "$|usd|dollar|dollars"),
+    ("percent", "%|percent|prozent"),
+    ("kb", "kb|kib"),
+    ("mb", "mb|mib"),
+    ("gb", "gb|gib"),
+];
+
+/// Returns a unit under its one name, and any other word as it is.
+fn without_plural_unit(word: &str) -> &str {
+    let named = |(_, names): &&(&str, &str)| names.split('|').any(|name| name == word);
+    UNITS.iter().find(named).map_or(word, |(unit, _)| unit)
+}
+
+fn is_unit(word: &str) -> bool {
+    UNITS.iter().any(|(unit, _)| *unit == word)
+}
+
+/// What is worded so is not so yet.
+const THOUGHT_OF: &str = "\
+     could|would|might|maybe|perhaps|i'd|we'd|suggest|propose|recommend|alternatively|shall|\
+     should be|if you|if we|was|were|used to|könnte|könnten|würde|vielleicht|vorschlag|war";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str, thing: &str) -> Vec<String> {
+        let figures = figures_of(&pieces_of(text)).into_iter();
+        let own = figures.filter(|(_, beside)| has_alike(beside, thing));
+        own.map(|(figure, _)| figure).collect()
+    }
+
+    #[test]
+    fn a_figure_is_of_the_words_beside_it() {
+        assert_eq!(
+            told("Hydrolog lists 2,310 meters since Wednesday, 470 new.", "meters"),
+            ["2310"]
+        );
+        assert_eq!(told("`MAX_GRAINS: usize = 128`.", "grains"), ["128"]);
+        assert_eq!(told("timeout 60s, threshold 30 L/h, 2,275 meters", "timeout"), ["60"]);
+        assert_eq!(told("A parcel waits nine days.", "day"), ["9"]);
+        assert_eq!(told("Dump runs at 04:15 now.", "o'clock"), ["04:15"]);
+        assert_eq!(told("The port is ready. 30 tests pass", "port"), Vec::<String>::new());
+        assert_eq!(told("price is 8€ a month", "euro"), ["8"]);
+    }
+
+    #[test]
+    fn what_is_asked_for_has_a_unit_though_none_is_named() {
+        let asked = |cue: &str| asked_of(&Cue::understand(cue, Timestamp::UNIX_EPOCH));
+        assert!(asked("how long do we wait").things.contains("second"));
+        assert!(asked("how many days are parcels held").things.contains("day"));
+        assert!(!asked("how many days are parcels held").words.contains("day"));
+        assert!(asked("staging port of the shop").words.contains("port"));
+    }
+}
