@@ -170,6 +170,38 @@ fn what_the_assistant_reports_as_changed_stands_above_what_was() {
     }
 }
 
+/// Nobody says that anything changed, and each is stated by the assistant.
+#[test]
+fn the_last_of_several_figures_for_one_thing_stands_first() {
+    let home = lived(&[
+        ("/p", 90, &["Set it.", "The limit for grains is 64 grains at once."]),
+        ("/p", 60, &["More.", "`MAX_GRAINS = 128`, the limit of grains that sound at once."]),
+        ("/p", 30, &["Too loud.", "`MAX_GRAINS = 96`, so many grains sound at once."]),
+        ("/p", 20, &["Still loud?", "We could go down to 80 grains."]),
+        ("/q", 10, &["Seeds.", "The limit is 500 grains at once."]),
+    ]);
+    let cue = "limit: how many grains can sound at once";
+    let first = |as_of| {
+        let ask =
+            RecallAsk { as_of, asked_from: Some("/p".to_owned()), ..RecallAsk::new(cue, 9000) };
+        texts(&home.engine.recall(&ask, now()).unwrap())[0].to_owned()
+    };
+    assert!(first(None).contains("96"), "{}", first(None));
+    assert!(first(Some(days_ago(45))).contains("128"), "{}", first(Some(days_ago(45))));
+}
+
+#[test]
+fn an_assistant_that_names_what_it_replaced_stands_above_it() {
+    let home = lived(&[
+        ("/p", 60, &["A dashboard?", "It is set up, the staging instance listens on 8501."]),
+        ("/p", 30, &["It clashes.", "I moved the board from 8501 to 8650."]),
+    ]);
+    let answer = home.recall_from("where does the staging dashboard listen", 100_000, Some("/p"));
+    let found = texts(&answer);
+    let place = |part: &str| found.iter().position(|text| text.contains(part)).unwrap();
+    assert!(place("from 8501 to 8650") < place("listens on 8501"), "{found:?}");
+}
+
 #[test]
 fn what_takes_back_a_number_stands_above_the_decision_and_beside_it_in_the_brief() {
     let home = lived(&[
