@@ -37,13 +37,21 @@ pub(super) fn retold(
         .map(|hit| Telling::of(hit, &asked))
         .filter(|telling| !telling.figures.is_empty())
         .collect();
-    let things: BTreeSet<&String> = telling.iter().flat_map(|one| one.figures.keys()).collect();
-    things.into_iter().flat_map(|thing| pairs_about(thing, &telling)).collect()
+    // What is told in another project is about another thing of the same name.
+    let things: BTreeSet<(Option<&str>, &str)> = (telling.iter())
+        .flat_map(|one| one.figures.keys().map(|thing| (one.project(), thing.as_str())))
+        .collect();
+    things.into_iter().flat_map(|(project, thing)| pairs_about(project, thing, &telling)).collect()
 }
 
 /// The latest to tell a figure of a thing, against all who told others before.
-fn pairs_about(thing: &str, telling: &[Telling<'_>]) -> Vec<(MemoryNumber, MemoryNumber)> {
-    let of_thing = || telling.iter().filter(|one| one.figures.contains_key(thing));
+fn pairs_about(
+    project: Option<&str>,
+    thing: &str,
+    telling: &[Telling<'_>],
+) -> Vec<(MemoryNumber, MemoryNumber)> {
+    let here = || telling.iter().filter(|one| one.project() == project);
+    let of_thing = || here().filter(|one| one.figures.contains_key(thing));
     let stated = of_thing().filter(|one| one.is_stated);
     let Some(last) = stated.max_by_key(|one| one.hit.memory.turn_at) else { return Vec::new() };
     let differs = |one: &Telling<'_>| {
@@ -56,14 +64,18 @@ fn pairs_about(thing: &str, telling: &[Telling<'_>]) -> Vec<(MemoryNumber, Memor
         .filter(|one| is_before(&one.hit.memory, &last.hit.memory) && differs(one))
         .filter(|one| SCORE_SHARE_MIN * one.hit.score <= last.hit.score)
         .collect();
-    // One of them must be about the very same; whoever tells the same figure as that one then is.
-    let outdated: BTreeSet<&String> = (before.iter())
+    // One of them must be about the very same; who told a figure before that one, or the same
+    // figure, then is outdated too.
+    let same: Vec<&&Telling<'_>> = (before.iter())
         .filter(|one| one.asked.iter().all(|word| has_alike(&last.asked, word)))
-        .filter_map(|one| one.figures.get(thing))
-        .flatten()
         .collect();
+    let same_figures: BTreeSet<&String> =
+        same.iter().filter_map(|one| one.figures.get(thing)).flatten().collect();
+    let same_until = same.iter().map(|one| one.hit.memory.turn_at).max();
     let is_outdated = |one: &&&Telling<'_>| {
-        one.figures.get(thing).is_some_and(|own| own.iter().any(|one| outdated.contains(one)))
+        let mut figures = one.figures.get(thing).into_iter().flatten();
+        Some(one.hit.memory.turn_at) <= same_until
+            || figures.any(|figure| same_figures.contains(figure))
     };
     before.iter().filter(is_outdated).map(|one| (one.hit.number, last.hit.number)).collect()
 }
@@ -96,10 +108,14 @@ impl<'a> Telling<'a> {
                 figures.entry(thing.clone()).or_default().insert(figure.clone());
             }
         }
-        let own: BTreeSet<String> = pieces.iter().map(|piece| piece.word.clone()).collect();
+        let own: BTreeSet<String> = pieces.iter().flat_map(Piece::words).collect();
         let asked = asked.words.iter().filter(|word| has_alike(&own, word)).cloned().collect();
         let is_stated = !text.contains('?') && !Wording::of(text).has_any(THOUGHT_OF);
         Self { hit, asked, figures, is_stated }
+    }
+
+    fn project(&self) -> Option<&str> {
+        self.hit.memory.project.as_deref()
     }
 }
 
@@ -141,6 +157,13 @@ struct Piece {
     is_last: bool,
 }
 
+impl Piece {
+    /// Returns the words it is made of: `MAX_GRAINS` is of grains.
+    fn words(&self) -> Vec<String> {
+        self.word.split(['_', '-']).map(|part| without_plural_unit(part).to_owned()).collect()
+    }
+}
+
 fn pieces_of(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for raw in text.split([' ', '\n', '\t', '`', '=', '(', ')', '"', '“', '”', '*', '/']) {
@@ -176,12 +199,7 @@ fn figures_of(pieces: &[Piece]) -> Vec<(String, BTreeSet<String>)> {
         let before = before.take_while(|other| !other.is_last).take(WORDS_BEFORE);
         let behind = pieces.get(place + 1..).unwrap_or_default().iter();
         let behind = behind.take(if piece.is_last { 0 } else { WORDS_BEHIND });
-        let words = before.chain(behind).flat_map(|other| {
-            // `MAX_GRAINS` is of grains.
-            let parts = other.word.split(['_', '-']).map(without_plural_unit);
-            parts.map(str::to_owned).collect::<Vec<_>>()
-        });
-        let mut beside: BTreeSet<String> = words.collect();
+        let mut beside: BTreeSet<String> = before.chain(behind).flat_map(Piece::words).collect();
         if figure.contains(':') {
             beside.insert("o'clock".to_owned());
         }
