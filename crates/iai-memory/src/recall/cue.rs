@@ -135,8 +135,8 @@ impl Cue {
     }
 }
 
-/// Tells whether a weekday stands for all of its kind: "what do we deploy on Fridays". What somebody
-/// did on one is asked in the past.
+/// Tells whether a weekday stands for all of its kind: "what do we deploy on Fridays". What
+/// somebody did on one is asked in the past.
 fn is_habit(words: &[String]) -> bool {
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
     let names_a_date = words

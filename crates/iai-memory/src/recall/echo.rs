@@ -30,11 +30,11 @@ const REQUESTS: &str = "\
 const CHATTER_BYTES_MAX: usize = 60;
 /// Words that keep a talk going, beside those that only join others.
 const CHATTER: &str = "\
-     ok okay k yes yep yeah no nope sure thx thanks thank ty bye cya hello hi hey welcome nice great \
-     perfect cool good fine fab awesome sweet smart wow ooh lol haha hm hmm sigh argh ouch pls please \
-     sorry night morning evening today done works go try wait right well all happy fun sure agreed \
-     danke bitte gut super toll klar genau ja nein gern merci oui non bien gracias sí vale спасибо да \
-     нет хорошо ладно";
+     ok okay k yes yep yeah no nope sure thx thanks thank ty bye cya hello hi hey welcome nice \
+     great perfect cool good fine fab awesome sweet smart wow ooh lol haha hm hmm sigh argh ouch \
+     pls please sorry night morning evening today done works go try wait right well all happy fun \
+     agreed danke bitte gut super toll klar genau ja nein gern merci oui non bien gracias sí vale \
+     спасибо да нет хорошо ладно";
 
 /// Tells whether a text only keeps the talk going. It lies near to whatever was spoken of, because
 /// it is understood together with what stands before it.

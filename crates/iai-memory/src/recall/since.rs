@@ -103,8 +103,8 @@ pub(crate) fn said_since(
     Ok(since.into_iter().map(|since| (since.number, since.memory)).collect())
 }
 
-/// Finds what these said later that is tied to what a memory names. The user says in many words that
-/// something is another way; an assistant has to name what is replaced.
+/// Finds what these said later that is tied to what a memory names. The user says in many words
+/// that something is another way; an assistant has to name what is replaced.
 fn tied_since(
     engine: &MemoryEngine,
     reader: &Reader,
