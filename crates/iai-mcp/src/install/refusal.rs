@@ -48,6 +48,28 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
+    /// Returns how the file is broken, where it is no settings file at all: its host cannot read it
+    /// either.
+    pub(crate) fn broken(&self) -> Option<String> {
+        match self {
+            Self::NotJson(place) => Some(format!("is not JSON at {place}")),
+            Self::NotToml { line, column, what } => {
+                Some(format!("is not TOML at line {line}, column {column}: {what}"))
+            }
+            Self::NotUtf8(place) => Some(format!("is not UTF-8 at byte {place}")),
+            Self::RootNotObject
+            | Self::WrongType { .. }
+            | Self::NameTaken
+            | Self::TomlShape
+            | Self::TooLarge(_)
+            | Self::ReadOnly
+            | Self::NotAFile
+            | Self::DanglingLink
+            | Self::Changed
+            | Self::Disk { .. } => None,
+        }
+    }
+
     /// Turns a disk error into a refusal that says what was being done.
     pub(super) fn during(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::Disk { doing, cause }

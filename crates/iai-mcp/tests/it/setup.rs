@@ -375,6 +375,18 @@ fn a_broken_host_file_keeps_nobody_else_from_being_set_up() {
     let broken = &report["files"][0];
     assert!(broken["block"].as_str().unwrap().contains("SessionEnd"), "{broken}");
     assert!(household.sandbox.path(".codex/hooks.json").exists());
+    let now: Vec<&str> =
+        report["what_now"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let sessions = now.iter().find(|line| line.starts_with("start a new session in")).unwrap();
+    assert!(sessions.contains("codex") && !sessions.contains("claude"), "{sessions}");
+    let doctor = household.sandbox.doctor(&[]);
+    let hosts = doctor["checks"].as_array().unwrap().iter().find(|row| row["name"] == "hosts");
+    let (verdict, detail) = (&hosts.unwrap()["verdict"], hosts.unwrap()["detail"].as_str());
+    assert_eq!(verdict, "fail", "{doctor}");
+    assert!(
+        detail.unwrap().contains("settings.json is not JSON at line 2, column 8"),
+        "{detail:?}"
+    );
     household.report(&["uninstall", "--purge", "--yes"], 0);
     assert_same(&before, &household.tree());
 }

@@ -9,12 +9,13 @@ use iai_wire::{SOCKET_PATH_BYTES_MAX, SealingKey};
 use rustix::fs::Access;
 use serde_json::Value;
 
-use super::super::capture_hooks::{Degree, wired_hosts};
+use super::super::capture_hooks::{Degree, folders, installer, wired_hosts};
 use super::repairs::{self, Repair};
 use super::{Check, canary, machines, trends};
 use crate::client::{CallError, Client, check_logs, check_store, key_status, why_no_database};
 use crate::clock;
 use crate::fields::Fields as _;
+use crate::install::{HOSTS, Host};
 use crate::settings::Settings;
 
 const FREE_MIB_MIN: u64 = 256;
@@ -328,10 +329,17 @@ fn set_aside(status: &Result<Value, CallError>) -> Check {
 fn hosts(settings: &Settings) -> Check {
     const NAME: &str = "hosts";
     const NEXT: &str = "`iai-mcp capture-hooks install` shows what it would change, and asks";
-    let wired = match wired_hosts(settings) {
-        Ok(wired) => wired,
+    let (wired, broken) = match wired_hosts(settings).and_then(|wired| {
+        let broken = broken_files(settings)?;
+        Ok((wired, broken))
+    }) {
+        Ok(looked) => looked,
         Err(error) => return Check::warn(NAME, format!("{error:#}"), NEXT),
     };
+    if !broken.is_empty() {
+        let next = "correct it, and run `iai-mcp setup` again: it does what is left";
+        return Check::fail(NAME, broken.join("; "), next);
+    }
     let names = |wanted: Degree| {
         let names = wired.iter().filter(|(_, degree)| *degree == wanted).map(|(name, _)| *name);
         names.collect::<Vec<_>>().join(", ")
@@ -344,6 +352,18 @@ fn hosts(settings: &Settings) -> Check {
         (_, "", _) => Check::pass(NAME, format!("{whole}: wired; {none}: not")),
         (..) => Check::warn(NAME, format!("{part}: wired only in part, or elsewhere"), NEXT),
     }
+}
+
+/// Returns every settings file of a host that is here which nobody can read, the host neither.
+fn broken_files(settings: &Settings) -> anyhow::Result<Vec<String>> {
+    let folders = &folders(settings)?;
+    let installer = installer(settings, folders)?;
+    let present: Vec<Host> = HOSTS.into_iter().filter(|host| host.is_present(folders)).collect();
+    let broken = installer.look(&present).into_iter().filter_map(|look| {
+        let what = look.wiring.err()?.broken()?;
+        Some(format!("{} {what}", look.file.path.display()))
+    });
+    Ok(broken.collect())
 }
 
 fn model(status: &Result<Value, CallError>) -> Check {

@@ -41,6 +41,11 @@ pub(super) fn what_now(plan: &Plan<'_>, checklist: &Checklist<'_>) -> Vec<String
     let home = &plan.settings.home;
     let mut names: Vec<&str> = plan.hosts.iter().map(|done| done.step.file.host).collect();
     names.dedup();
+    // A session in a host that is wired in part is not remembered, or is told nothing.
+    let has_failed = |name: &str| {
+        plan.hosts.iter().any(|own| own.step.file.host == name && own.failure.is_some())
+    };
+    names.retain(|name| !has_failed(name));
     let mut lines = Vec::new();
     if checklist.has(State::Failed) {
         lines.push("mend what failed, and run `iai-mcp setup` again: it does what is left".into());
