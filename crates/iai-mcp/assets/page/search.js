@@ -2,12 +2,14 @@
 
 import { ask } from "./ask.js";
 import { ago, moment } from "./dates.js";
-import { counted, glimpse, h, inline, marked, number, shortProject, speaker } from "./elements.js";
+import { glimpse, h, inline, marked, number, shortProject, speaker } from "./elements.js";
 import { sessionItem } from "./timeline.js";
 
 const TYPING_MS = 250;
 const SHOWN_CHARS = 420;
 const LONG_CHARS = 1600;
+/** Where nothing fits, so many of what comes nearest are enough. */
+const NEAREST_SHOWN = 5;
 
 export const title = "Search";
 
@@ -109,26 +111,31 @@ async function fill(results, cue, project, signal, sessions) {
 async function found(cue, project, signal) {
   const params = { cue, ...(project ? { project } : {}) };
   const answer = await ask("picture_search", params, signal);
-  const took = answer.timing_us
-    ? ` in ${number(Math.max(1, Math.round(answer.timing_us.all / 1000)))} ms`
-    : "";
-  const best = answer.hits[0]?.score ?? 1;
-  const hits = answer.hits.map((hit, place) => h("li", {}, hitCard(hit, cue, best, place)));
-  const old = answer.anti_hits.map((hit) => h("li", {}, hitCard(hit, cue, best, null)));
+  const isDoubtful = answer.hints.some((hint) => hint.kind === "low_confidence");
+  const best = isDoubtful ? null : (answer.hits[0]?.score ?? 1);
+  const card = (hit, place) => h("li", {}, hitCard(hit, cue, best, place));
+  const hits = answer.hits.map(card);
+  const old = answer.anti_hits.map((hit) => card(hit, null));
+  const shown = isDoubtful ? hits.splice(0, NEAREST_SHOWN) : hits.splice(0);
   return [
-    h(
-      "p.count",
-      { role: "status" },
-      answer.hits.length ? `${counted(answer.hits.length, "hit")}${took}` : "Nothing found.",
-    ),
+    h("p.count", { role: "status" }, told(answer, isDoubtful)),
     answer.hints.length
       ? h(
           "ul.hints",
           {},
-          answer.hints.map((hint) => h("li", {}, inline(advice(hint.text)))),
+          answer.hints.map((hint) => h("li", {}, inline(advice(hint)))),
         )
       : null,
-    h("ol.hits", { "aria-label": "Hits, best first" }, hits),
+    answer.hits.length ? null : nextTry(answer, project),
+    h("ol.hits", { "aria-label": isDoubtful ? "What comes nearest" : "Hits, best first" }, shown),
+    hits.length
+      ? h(
+          "details.farther",
+          {},
+          h("summary", {}, `${number(hits.length)} more that fit even less`),
+          h("ol.hits", { "aria-label": "What comes less near" }, hits),
+        )
+      : null,
     old.length
       ? h(
           "section",
@@ -140,9 +147,30 @@ async function found(cue, project, signal) {
   ].filter(Boolean);
 }
 
+/** What came of it, in a line. Everything remembered is near to a cue in some degree: a number of
+ *  hits says how many are shown, never how many there are. */
+function told({ hits, timing_us: timing }, isDoubtful) {
+  if (!hits.length) return "Nothing found.";
+  if (isDoubtful) return "Nothing fits well. This comes nearest:";
+  const took = timing ? `, in ${number(Math.max(1, Math.round(timing.all / 1000)))} ms` : "";
+  return hits.length === 1 ? `1 hit${took}` : `${number(hits.length)} shown, best first${took}`;
+}
+
+/** What to try where nothing was found; a hint may have said it. */
+function nextTry(answer, project) {
+  if (answer.hints.some((hint) => hint.kind === "retrieval_skipped")) return null;
+  const wider = project ? ", or in all projects" : "";
+  return h(
+    "p.empty",
+    {},
+    `Try other words for it, a name that was used, or a single word${wider}. `,
+    "The timeline has everything by day.",
+  );
+}
+
 /** A hint as a sentence to a person; it was written for an assistant. */
-function advice(hint) {
-  const words = hint.replace(
+function advice({ text }) {
+  const words = text.replace(
     "ask which one holds, memory_contradict settles it",
     "correct the one that is wrong",
   );
@@ -187,9 +215,9 @@ function around(text, cue) {
   return text.slice(start, start + SHOWN_CHARS);
 }
 
-/** The arithmetic behind a score, folded away. */
+/** The arithmetic behind a score, folded away. Without a best there is nothing to measure by. */
 function why(hit, best, place) {
-  const share = Math.max(0, Math.min(1, hit.score / Math.max(best, 0.0001)));
+  const share = best === null ? 0 : Math.max(0, Math.min(1, hit.score / Math.max(best, 0.0001)));
   const meter = h("span.meter", { "aria-hidden": "true" }, h("span", {}));
   meter.firstChild.style.setProperty("inline-size", `${Math.round(share * 100)}%`);
   const parts = terms(hit.reason);
@@ -209,9 +237,8 @@ function why(hit, best, place) {
     h(
       "summary",
       {},
-      place === 0 ? "Why this first" : "Why",
-      meter,
-      h("span.num", {}, hit.score.toFixed(3)),
+      place === 0 && best !== null ? "Why this first" : "Why",
+      best === null ? null : [meter, h("span.num", {}, hit.score.toFixed(3))],
     ),
     h(
       "table",
