@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use iai_store::{
-    CheckDepth, CheckReport, Created, KeySource, Reader, ReaderDoor, Store, StorePaths, Writing,
+    CheckDepth, CheckReport, Created, KeySource, Reader, ReaderDoor, Store, StorePaths,
+    TAUGHT_HOST, Writing,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -51,6 +52,8 @@ pub struct Overview {
     pub memories: u64,
     /// How many of them this program made itself: summaries and reflections.
     pub generated: u64,
+    /// How many of them are passages of files that were taught.
+    pub taught: u64,
     /// How many links.
     pub links: u64,
     /// How many events.
@@ -63,6 +66,8 @@ pub struct Overview {
     pub set_aside: u64,
     /// When the latest turn was stored.
     pub last_captured_at: Option<String>,
+    /// When the latest turn was said; history that is imported today was said long ago.
+    pub last_said_at: Option<String>,
 }
 
 impl Overview {
@@ -122,18 +127,20 @@ impl MemoryEngine {
 
     /// Counts what there is.
     pub fn overview(&self) -> Result<Overview> {
-        let sessions = self.n_sessions()?;
+        let (sessions, last_said_at) = self.sessions_and_latest()?;
         self.read(|reader| {
             let counts = reader.counts()?;
             Ok(Overview {
                 memories: counts.memories,
                 generated: reader.n_of_host(OWN_HOST)?,
+                taught: reader.n_of_host(TAUGHT_HOST)?,
                 links: counts.links,
                 events: counts.events,
                 sessions,
                 projects: counts.projects,
                 set_aside: counts.set_aside,
                 last_captured_at: reader.last_stored_at()?.map(|at| at.to_string()),
+                last_said_at,
             })
         })
     }

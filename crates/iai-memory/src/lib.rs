@@ -73,7 +73,7 @@ pub use organise::{
 };
 pub use patterns::{PatternView, PatternsAnswer, PatternsAsk};
 pub use picture::{
-    Conversation, ConversationAsk, ConversationPart, DayLine, DecidedAnswer, DisputedGlimpse,
+    Cluster, Conversation, ConversationAsk, ConversationPart, DayLine, DecidedAnswer, DisputedGlimpse,
     Glimpse, LinkedGlimpse, MembersAnswer, MembersAsk, ProjectLine, SessionCursor, SessionLine,
     SessionsAnswer, SessionsAsk, Surroundings, TopicMap,
 };

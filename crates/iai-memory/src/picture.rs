@@ -21,7 +21,7 @@ pub use sessions::{
     SessionLine, SessionsAnswer, SessionsAsk,
 };
 pub use surroundings::{DisputedGlimpse, LinkedGlimpse, Surroundings};
-pub use topics::{MembersAnswer, MembersAsk, TopicMap};
+pub use topics::{Cluster, MembersAnswer, MembersAsk, TopicMap};
 
 /// What a glimpse shows of a text.
 const GLIMPSE_CHARS_MAX: usize = 200;

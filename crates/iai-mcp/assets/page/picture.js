@@ -207,7 +207,7 @@ export class Picture {
     if (!topic) return;
     this.tip.textContent = member
       ? member.first_words
-      : `${topic.label || "(no name)"} · ${number(topic.n_members)}`;
+      : `${topic.name} · ${number(topic.n_members)}`;
     this.tip.style.setProperty(
       "left",
       `${Math.min(event.offsetX + 14, Math.max(0, this.width - 260))}px`,
@@ -282,7 +282,7 @@ export class Picture {
       const r = topic.r * look.scale;
       if (px + r < 0 || py + r < 0 || px - r > width || py - r > height) continue;
       this.paintTopic(topic, px, py, r);
-      if (topic.label && r > LABEL_PX && r < Math.min(width, height))
+      if (r > LABEL_PX && r < Math.min(width, height))
         labels.push([topic, px, py, r]);
     }
     for (const group of this.chart.groups) this.paintGroup(group, at);
@@ -376,7 +376,7 @@ export class Picture {
     const isClose = r >= CLOSE_PX;
     const size = Math.max(11, Math.min(15, r / 3.4));
     const measure = (words) => this.widthOf(words, isClose) * size;
-    const lines = wrap(measure, topic.label, isClose ? 2 * r : 1.7 * r, isClose ? 1 : 3);
+    const lines = wrap(measure, topic.name, isClose ? 2 * r : 1.7 * r, isClose ? 1 : 3);
     // Half a name at the edge says less than none.
     const half = Math.max(...lines.map(measure)) / 2;
     if (px < half || px > this.width - half) return;

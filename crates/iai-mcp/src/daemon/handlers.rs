@@ -136,7 +136,7 @@ pub(crate) fn answer(
         "picture_sessions" => picture::sessions(engine, &given),
         "picture_session" => picture::session(engine, &given),
         "picture_memory" => picture::memory(engine, &given, now),
-        "picture_topics" => picture::topics(engine),
+        "picture_topics" => picture::topics(engine, &given),
         "picture_members" => picture::members(engine, &given),
         "camouflaging_status" => looking::camouflaging(engine, &given),
         _ => Err(Failure::new(code::UNKNOWN_METHOD, format!("unknown method '{method}'"))),

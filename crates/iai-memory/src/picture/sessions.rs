@@ -267,10 +267,12 @@ fn named(reader: &Reader, ask: &ConversationAsk) -> Result<(u32, String)> {
 }
 
 impl MemoryEngine {
-    /// Counts the sessions that the timeline shows.
-    pub(crate) fn n_sessions(&self) -> Result<u64> {
+    /// Counts the sessions that the timeline shows, and tells when the last of them ended.
+    pub(crate) fn sessions_and_latest(&self) -> Result<(u64, Option<String>)> {
         self.load_index()?;
-        self.with_index(|index| spoken_sessions(index.catalogue()).len() as u64)
+        let all = self.with_index(|index| spoken_sessions(index.catalogue()))?;
+        let latest = all.iter().map(|ends| ends.ended_ms).max();
+        Ok((all.len() as u64, latest.map(time)))
     }
 }
 

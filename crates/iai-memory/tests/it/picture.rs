@@ -135,9 +135,15 @@ fn topics_are_clusters_and_their_members_come_in_pages() {
     }
     let home = home_with(turns);
     home.engine.consolidate(Patience(Duration::ZERO), &now).unwrap();
-    let map = home.engine.topic_map().unwrap();
-    assert!(!map.topics.is_empty() && map.n_in_topics <= map.n_memories as u64, "{map:?}");
-    let topic = &map.topics[0];
+    let map = home.engine.topic_map(None).unwrap();
+    assert!(!map.topics.is_empty() && map.n_in_topics <= map.n_turns, "{map:?}");
+    assert_eq!((map.n_topics, map.n_turns), (map.topics.len() as u64, 24), "{map:?}");
+    assert!(24 < map.n_memories, "summaries are no turns: {map:?}");
+    let only = home.engine.topic_map(Some("Tomato")).unwrap();
+    assert!(!only.topics.is_empty() && only.topics.len() < map.topics.len(), "{only:?}");
+    assert_eq!(only.n_topics, map.n_topics);
+    assert!(home.engine.topic_map(Some("zebra")).unwrap().topics.is_empty());
+    let topic = &map.topics[0].topic;
     let mut ask = MembersAsk { topic: topic.number, before: None, limit: 5 };
     let mut members = Vec::new();
     loop {
@@ -170,8 +176,9 @@ fn a_session_is_told_by_topics_of_its_own_project() {
     }
     let home = home_with(turns);
     home.engine.consolidate(Patience(Duration::ZERO), &now).unwrap();
-    let topics = home.engine.topic_map().unwrap().topics;
-    let shop = topics.iter().find(|topic| topic.project.as_deref() == Some("/shop")).unwrap();
+    let topics = home.engine.topic_map(None).unwrap().topics;
+    let mut topics = topics.iter().map(|cluster| &cluster.topic);
+    let shop = topics.find(|topic| topic.project.as_deref() == Some("/shop")).unwrap();
     let ask = MembersAsk { topic: shop.number, before: None, limit: 50 };
     let members = home.engine.topic_members(&ask).unwrap().members;
     assert!(members.iter().any(|member| member.first_words.contains("note 24 ")), "it is one");

@@ -130,6 +130,17 @@ impl Reader {
         })
     }
 
+    /// Counts topics, and the memories that belong to one.
+    pub fn n_topics(&self) -> Result<(u64, u64)> {
+        self.run("counting topics", |c| {
+            let count = |row: &Row<'_>, at| row.get::<_, i64>(at).map(i64::cast_unsigned);
+            c.prepare_cached(
+                "SELECT count(*), coalesce(sum(n_members), 0) FROM topic WHERE n_members > 0",
+            )?
+            .query_row([], |row| Ok((count(row, 0)?, count(row, 1)?)))
+        })
+    }
+
     /// Returns one topic.
     pub fn topic(&self, number: u64) -> Result<Option<Topic>> {
         self.run("reading a topic", |c| {

@@ -82,8 +82,8 @@ pub(super) fn memory(
     reply(engine.surroundings(&given.text("id")?, now))
 }
 
-pub(super) fn topics(engine: &MemoryEngine) -> Result<Value, Failure> {
-    reply(engine.topic_map())
+pub(super) fn topics(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+    reply(engine.topic_map(given.optional_text("filter")?.as_deref()))
 }
 
 pub(super) fn members(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
