@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::import::parse_time;
-use super::output::Output;
+use super::output::{Output, counted};
 use super::paper::visible;
 use crate::capture::n_waiting;
 use crate::client::Client;
@@ -87,7 +87,7 @@ pub(super) fn forget(
         if preview.at("degraded") == true {
             preview.set("waiting_not_looked_at", n_waiting(client.home()));
         }
-        output.show(&preview, describe_preview);
+        output.show(&preview, |preview| describe_preview(preview, output));
         return Ok(ExitCode::SUCCESS);
     }
     let working = output.working("forgetting");
@@ -123,7 +123,7 @@ fn project_named(name: &str) -> String {
     }
 }
 
-fn describe_preview(preview: &Value) -> String {
+fn describe_preview(preview: &Value, output: &Output) -> String {
     let text = |value: &Value, name: &str| value.at(name).as_str().unwrap_or("-").to_owned();
     let count = preview.at("count").as_u64().unwrap_or(0);
     let unseen = match preview.at("waiting_not_looked_at").as_u64() {
@@ -136,36 +136,64 @@ fn describe_preview(preview: &Value) -> String {
     if count == 0 {
         return format!("nothing fits; nothing would be forgotten{unseen}");
     }
-    let mut lines = vec![format!(
-        "{} of {} would be forgotten, said {} to {}",
-        memories(count),
-        match preview.at("n_sessions").as_u64() {
-            Some(1) => "1 session".to_owned(),
-            n => format!("{} sessions", n.unwrap_or(0)),
-        },
-        text(preview, "oldest"),
-        text(preview, "newest"),
-    )];
+    let look = output.look();
+    let time = |value: &Value, name: &str| match &look {
+        Some(look) => look.date(&text(value, name)),
+        None => text(value, name),
+    };
+    let said = if preview.at("n_turns").as_u64() == Some(0) { "" } else { "said " };
+    let what = format!(
+        "{} would be forgotten, {said}{} to {}",
+        kinds(preview),
+        time(preview, "oldest"),
+        time(preview, "newest"),
+    );
+    let mut lines = vec![output.beside("", 0, &what)];
     for session in preview.at("sessions").as_array().into_iter().flatten() {
         let name = text(session, "session_id");
-        lines.push(format!("  session {} · {}", visible(&name), session.at("count")));
+        let line = format!("{} · {}", visible(&name), session.at("count"));
+        lines.push(output.beside("  session ", 10, &line));
     }
     let shown = preview.at("memories").as_array().map(Vec::as_slice).unwrap_or_default();
     for memory in shown {
-        lines.push(format!(
-            "  {} {} {:<9} {}",
-            text(memory, "record_id").get(..8).unwrap_or_default(),
-            text(memory, "ts"),
+        let id = text(memory, "record_id");
+        let head = format!("  {} ", id.get(..8).unwrap_or_default());
+        let line = format!(
+            "{} {:<9} {}",
+            time(memory, "ts"),
             text(memory, "role"),
             visible(&text(memory, "first_words")),
-        ));
+        );
+        lines.push(output.beside(&head, head.len(), &line));
     }
     let n_more = count.saturating_sub(shown.len() as u64);
     if 0 < n_more {
         lines.push(format!("  … {n_more} more"));
     }
-    lines.push("Nothing was changed. `--yes` forgets them; there is no undo.".to_owned());
+    let end = "Nothing was changed. `--yes` forgets them; there is no undo.";
+    lines.push(output.beside("", 0, end));
     lines.join("\n") + &unseen
+}
+
+/// Counts what would go, each kind by its name.
+fn kinds(preview: &Value) -> String {
+    let n = |name: &str| usize::try_from(preview.at(name).as_u64().unwrap_or(0)).unwrap_or(0);
+    let of = |n_parts: usize, part: &str, n_wholes: usize, whole: &str| {
+        format!("{} of {}", counted(n_parts, part), counted(n_wholes, whole))
+    };
+    let mut parts = Vec::new();
+    if 0 < n("n_turns") {
+        parts.push(of(n("n_turns"), "turn", n("n_sessions"), "session"));
+    }
+    if 0 < n("n_passages") {
+        parts.push(of(n("n_passages"), "passage", n("n_files"), "file"));
+    }
+    match n("n_summaries") {
+        0 => {}
+        1 => parts.push("1 summary".to_owned()),
+        n => parts.push(format!("{n} summaries")),
+    }
+    parts.join(", ")
 }
 
 fn describe_done(done: &Value) -> String {
@@ -217,11 +245,12 @@ mod tests {
 
     #[test]
     fn a_preview_steers_no_terminal_by_what_was_said() {
-        let shown = describe_preview(&json!({
-            "count": 1, "n_sessions": 1, "oldest": "-", "newest": "-",
+        let preview = json!({
+            "count": 1, "n_turns": 1, "n_sessions": 1, "oldest": "-", "newest": "-",
             "sessions": [{"session_id": "\u{1b}[31ms", "count": 1}],
             "memories": [{"record_id": "00112233", "first_words": "\u{1b}[2Jred"}],
-        }));
+        });
+        let shown = describe_preview(&preview, &Output::new(true, true));
         assert!(shown.contains("␛[2Jred") && !shown.contains('\u{1b}'), "{shown:?}");
     }
 }

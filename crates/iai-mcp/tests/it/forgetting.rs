@@ -65,7 +65,7 @@ fn a_session_is_shown_first_then_gone_and_does_not_come_back() {
     let session = format!("s-{CANARY}");
     let shown = sandbox.run(&["forget", "--session", &session]);
     let text = stdout(&shown);
-    assert!(text.contains("4 memories of 1 session would be forgotten"), "{text}");
+    assert!(text.contains("4 turns of 1 session would be forgotten"), "{text}");
     assert!(text.contains("Nothing was changed"), "{text}");
     assert_eq!(sandbox.json(&["--json", "search", CANARY])["count"], 2);
     let done = sandbox.json(&["--json", "forget", "--session", &session, "--yes"]);

@@ -68,6 +68,7 @@ fn nothing_is_wider_than_the_terminal() {
         &["show", id],
         &["status"],
         &["daemon", "status"],
+        &["forget", "--match", "heron"],
     ] {
         let mut pty = Pty::start(sandbox.command(arguments), &Stdout::Terminal, (24, 40));
         assert_eq!(pty.wait(), Some(0), "{arguments:?}: {}", pty.raw());

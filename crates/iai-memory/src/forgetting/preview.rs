@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use iai_store::{ForgetSelection, MemoryId, MemoryNumber, Reader, Selected};
+use iai_store::{ForgetSelection, MemoryId, MemoryNumber, Reader, Selected, TAUGHT_HOST};
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::organise::OWN_HOST;
 
 /// Memories told one by one.
 const LINES_MAX: usize = 20;
@@ -24,8 +25,16 @@ pub struct ForgetPreview {
     pub oldest: Option<String>,
     /// When the last of them was said.
     pub newest: Option<String>,
-    /// How many sessions they are of.
+    /// How many of them are turns, and of how many sessions.
+    pub n_turns: usize,
+    /// Sessions that somebody spoke in.
     pub n_sessions: usize,
+    /// How many of them are passages of files that were taught …
+    pub n_passages: usize,
+    /// … and of how many files.
+    pub n_files: usize,
+    /// How many of them this program made of others.
+    pub n_summaries: usize,
     /// The sessions with most of them.
     pub sessions: Vec<ForgetSession>,
     /// The newest of them.
@@ -79,15 +88,50 @@ pub(super) fn of(reader: &Reader, selection: &ForgetSelection) -> Result<ForgetP
         project: memory.project,
         first_words: first_words(&memory.text),
     });
+    let kinds = Kinds::of(reader, &by_session)?;
     Ok(ForgetPreview {
         count: chosen.len(),
+        n_turns: kinds.n_turns,
+        n_sessions: kinds.n_sessions,
+        n_passages: kinds.n_passages,
+        n_files: kinds.n_files,
+        n_summaries: kinds.n_summaries,
         oldest: newest_first.last().map(|one| one.turn_at.to_string()),
         newest: newest_first.first().map(|one| one.turn_at.to_string()),
-        n_sessions: by_session.len(),
         sessions: largest(reader, &by_session)?,
         memories: memories.collect(),
         seal: seal_of(selection, &chosen),
     })
+}
+
+/// What would go, counted by where it comes from.
+#[derive(Default)]
+struct Kinds {
+    n_turns: usize,
+    n_sessions: usize,
+    n_passages: usize,
+    n_files: usize,
+    n_summaries: usize,
+}
+
+impl Kinds {
+    fn of(reader: &Reader, by_session: &BTreeMap<u32, usize>) -> Result<Self> {
+        let mut kinds = Self::default();
+        for (session, count) in by_session {
+            match reader.session_named(*session)?.0.as_str() {
+                OWN_HOST => kinds.n_summaries += count,
+                TAUGHT_HOST => {
+                    kinds.n_passages += count;
+                    kinds.n_files += 1;
+                }
+                _ => {
+                    kinds.n_turns += count;
+                    kinds.n_sessions += 1;
+                }
+            }
+        }
+        Ok(kinds)
+    }
 }
 
 /// Returns what only the same wishes with the same memories give. FNV-1a: it guards against haste,
