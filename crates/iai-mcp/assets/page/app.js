@@ -27,6 +27,10 @@ const SCREENS = [
 const FIRST = "#/search";
 const THEME = "iai-theme";
 
+/** Where the reader was on a screen, by the place of that screen in the history. */
+const places = new Map();
+let at = 0;
+
 const view = document.querySelector("#view");
 let leaving = new AbortController();
 let own = {};
@@ -46,7 +50,36 @@ function leave() {
   if (!isInBar || (path === "map" && query)) go.back();
 }
 
+/** Remembers where the reader is before the screen goes. */
+function remember() {
+  const item = document.activeElement?.closest?.("[data-item]");
+  places.set(at, { href: item?.getAttribute("href"), y: window.scrollY });
+}
+
+/** Numbers the screens of the history, and returns where the reader was on this one before. */
+function cameBack() {
+  const place = history.state?.place;
+  if (place === undefined) {
+    at += 1;
+    history.replaceState({ place: at }, "");
+    places.delete(at);
+    return null;
+  }
+  const was = place < at ? places.get(place) : null;
+  at = place;
+  return was;
+}
+
+/** Puts the reader back to the line they went away by. */
+function putBack(place, was) {
+  if (!was) return;
+  const items = [...place.querySelectorAll("[data-item]")];
+  items.find((item) => item.getAttribute("href") === was.href)?.focus({ preventScroll: true });
+  window.scrollTo(0, was.y);
+}
+
 async function follow() {
+  const was = cameBack();
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [name, ...rest] = path.split("/").map(decodeURIComponent);
   const found = SCREENS.find((one) => one.name === name);
@@ -77,6 +110,7 @@ async function follow() {
     if (error.name === "AbortError" || signal.aborted) return;
     place.replaceChildren(h("p.empty", { role: "alert" }, inline(error.message)));
   }
+  putBack(place, was);
   place.dataset.ready = "";
 }
 
@@ -211,7 +245,11 @@ async function begin() {
   onChange(notice);
   makeKeys();
   makeDrops();
-  addEventListener("hashchange", follow);
+  history.scrollRestoration = "manual";
+  addEventListener("hashchange", () => {
+    remember();
+    follow();
+  });
   watch();
   await follow();
 }

@@ -3,7 +3,8 @@
 /** What is known about the other side: `up`, `down` (no daemon), `gone` (no program). */
 export const state = { now: "up", why: "" };
 
-const POLL_UP_MS = 20_000;
+/** Whoever is gone is missed within seconds; a look costs one message over a socket. */
+const POLL_UP_MS = 4_000;
 const POLL_DOWN_MS = 3_000;
 const listeners = new Set();
 
@@ -51,9 +52,10 @@ export async function isInside() {
   }
 }
 
-/** Calls `listener(now, before)` whenever the state changes. */
+/** Calls `listener(now, before)` whenever the state changes, until what is returned is called. */
 export function onChange(listener) {
   listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 /** Looks how the daemon is, now and then, while somebody looks at the page. */
