@@ -28,7 +28,8 @@ use thiserror::Error;
 pub(crate) use contained::parse_alone;
 pub(crate) use folder::{FoundFile, find_files};
 pub(crate) use sending::{
-    Lesson, Material, Origin, Removed, Taught, Vanished, digest_of, retire_lost, send, taught_files,
+    Lesson, Material, Origin, Removed, Taught, Vanished, digest_of, is_known, retire_lost, send,
+    taught_files,
 };
 pub(crate) use telling::parse_set;
 

@@ -1,12 +1,13 @@
 // Files become passages: dropped or chosen here, listed by set, and removed as a set.
 
-import { ask, handOver } from "./ask.js";
+import { ask, handOver, onChange, state } from "./ask.js";
 import { dayKey } from "./dates.js";
 import { confirmed, forget } from "./dialogs.js";
-import { counted, h, number, waiting } from "./elements.js";
+import { counted, h, inline, number, waiting } from "./elements.js";
 
 export const title = "Teach";
 
+const START = "start it with `iai-mcp daemon start`";
 /** Files of a set that are shown at once. */
 const FILES_SHOWN = 8;
 
@@ -49,13 +50,19 @@ async function teach({ file, lesson, set }) {
       const mebibytes = Math.floor(known.bytes_max / 1024 / 1024);
       throw new Error(`it is larger than ${mebibytes} MiB; split it first`);
     }
-    if (!(await mayReplace(file.name, set)))
-      return become("left", `${file.name} was left as it was taught before.`);
+    // A store that only is read answers too; whoever is asked something must be able to have it.
+    if (state.now !== "up") throw new Error(`the daemon is not running; ${START}`);
     const bytes = await file.arrayBuffer().catch(() => {
       throw new Error("it cannot be read; a folder is taught by `iai-mcp teach FOLDER`");
     });
     const written = new Date(file.lastModified).toISOString();
-    const told = await handOver({ name: file.name, set, written_at: written }, bytes);
+    const facts = { name: file.name, set, written_at: written };
+    const same = known.files.find((one) => one.set === set && one.name === file.name && !one.file);
+    if (same && (await handOver({ ...facts, look_only: true }, bytes)).is_known)
+      return become("left", `${file.name} is known already; nothing in it is new.`);
+    if (same && !(await mayReplace(file.name, set, same)))
+      return become("left", `${file.name} was left as it was taught before.`);
+    const told = await handOver(facts, bytes);
     become("well", ...outcome(told));
     look.sets();
   } catch (error) {
@@ -65,9 +72,7 @@ async function teach({ file, lesson, set }) {
   }
 }
 
-async function mayReplace(name, set) {
-  const same = known.files.find((one) => one.set === set && one.name === name && !one.file);
-  if (!same) return true;
+function mayReplace(name, set, same) {
   return confirmed(
     `Replace ${name}?`,
     `The set ${set} has a file of this name, taught ${dayKey(same.taught_at)}. What the new one ` +
@@ -103,7 +108,9 @@ function stem(name) {
 
 export async function show(view, { signal, acts }) {
   const input = h("input", { type: "file", multiple: true, hidden: true, "aria-hidden": "true" });
-  const choose = () => input.click();
+  const choose = () => {
+    if (state.now === "up") input.click();
+  };
   input.addEventListener("change", () => {
     take(input.files);
     input.value = "";
@@ -119,6 +126,18 @@ export async function show(view, { signal, acts }) {
   set.addEventListener("input", () => {
     wishedSet = set.value;
   });
+  const button = h("button.primary", { type: "button", onclick: choose }, "Choose files");
+  const asleep = h(
+    "p.careful",
+    { role: "status" },
+    inline(`The daemon is not running: nothing can be taught or removed. To go on, ${START}.`),
+  );
+  /** Offers only what can be done. */
+  const offer = () => {
+    const isUp = state.now === "up";
+    asleep.hidden = isUp;
+    for (const one of [button, ...view.querySelectorAll(".set-head button")]) one.disabled = !isUp;
+  };
   const news = h("ul.lessons", { "aria-live": "polite", "aria-label": "Handed over just now" });
   const sets = h("div.sets", {}, waiting("Reading …"));
   view.append(
@@ -127,8 +146,9 @@ export async function show(view, { signal, acts }) {
       "div.drop",
       {},
       h("p.drop-words", {}, "Drop files here, or anywhere on this page"),
-      h("button.primary", { type: "button", onclick: choose }, "Choose files"),
+      button,
       input,
+      asleep,
       h(
         "p.muted",
         {},
@@ -144,13 +164,19 @@ export async function show(view, { signal, acts }) {
   acts({ o: choose });
   look = {
     lessons: () => news.replaceChildren(...lessons.map(line)),
-    sets: () => list(sets, signal).catch(() => {}),
+    sets: () =>
+      list(sets, signal)
+        .then(offer)
+        .catch(() => {}),
   };
+  const forgetOffer = onChange(offer);
   signal.addEventListener("abort", () => {
+    forgetOffer();
     look = { lessons: () => {}, sets: () => {} };
   });
   look.lessons();
   await list(sets, signal);
+  offer();
 }
 
 function line({ state, words }) {
@@ -158,7 +184,7 @@ function line({ state, words }) {
   return h(
     `li.lesson.${state}`,
     {},
-    h("span.lesson-what", {}, first),
+    h("span.lesson-what", {}, inline(first)),
     rest.map((one) => h("span.muted", {}, one)),
   );
 }

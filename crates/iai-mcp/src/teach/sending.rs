@@ -148,6 +148,22 @@ pub(crate) fn send(lesson: &Lesson<'_>, materials: &[Material]) -> anyhow::Resul
     Ok(taught)
 }
 
+/// Tells whether teaching this would change nothing: the same words in the same file, and no more.
+pub(crate) fn is_known(lesson: &Lesson<'_>, material: &Material) -> anyhow::Result<bool> {
+    let mut sender = Sender::new(lesson, known_files(lesson.client)?);
+    let mut events = sender.fit(material);
+    let (session, is_known) = sender.session_for(material, &mut events)?;
+    if !is_known || BATCH_PASSAGES_MAX < events.len() {
+        return Ok(false);
+    }
+    events.iter_mut().for_each(|event| place(event, &session, lesson.set));
+    let header = SpoolHeader::new(&session, "", &clock::now().to_string());
+    let asked = json!({"header": header, "events": events});
+    let told = lesson.client.call_daemon("turns_check", &asked)?;
+    let is_all_there = told.at("missing") == &json!([]) && told.at("forgotten") == 0;
+    Ok(is_all_there && passages_of(lesson.client, &session)?.len() == events.len())
+}
+
 /// Retires the passages of files below folders that are not there any more, and returns how many.
 pub(crate) fn retire_lost(client: &Client, folders: &[PathBuf]) -> anyhow::Result<u64> {
     let mut n_retired = 0;

@@ -44,6 +44,16 @@ fn a_dropped_file_is_taught_found_replaced_and_removed() {
     let seen = brain.ask(&cookie, "picture_memory", json!({"id": hit["record_id"]}));
     assert_eq!(seen["memory"]["provenance"]["taught"]["name"], "guide.md");
 
+    let look = |words: &str| {
+        let facts = json!({"name": "guide.md", "set": "guide", "look_only": true});
+        let told = brain.hand_over(&cookie, &format!("{facts}\n{words}")).json();
+        told["result"]["is_known"].as_bool().unwrap()
+    };
+    assert!(look(words), "nothing about it is new");
+    assert!(!look(words.split("## Limits").next().unwrap()), "something is gone");
+    assert!(!look(&words.replace("three", "four")));
+    assert_eq!(sandbox.status().unwrap()["stored"], 5, "looking changes nothing");
+
     // The same name stands for the earlier file in its set, and beside it in another.
     let shorter = words.split("## Limits").next().unwrap();
     assert_eq!(teach("guide.md", "", shorter)["result"]["retired"], 1);
