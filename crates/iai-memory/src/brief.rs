@@ -20,6 +20,7 @@ pub(crate) use lines::{age, cut, flat, project_name};
 use material::Material;
 pub(crate) use material::decisions_in;
 pub(crate) use open::open_in;
+pub(crate) use remarked::said_otherwise;
 
 const CHARS_PER_TOKEN: usize = 4;
 

@@ -73,9 +73,9 @@ pub use organise::{
 };
 pub use patterns::{PatternView, PatternsAnswer, PatternsAsk};
 pub use picture::{
-    Cluster, Conversation, ConversationAsk, ConversationPart, DayLine, DecidedAnswer, DisputedGlimpse,
-    Glimpse, LinkedGlimpse, MembersAnswer, MembersAsk, ProjectLine, SessionCursor, SessionLine,
-    SessionsAnswer, SessionsAsk, Surroundings, TopicMap,
+    Cluster, Conversation, ConversationAsk, ConversationPart, DayLine, Decided, DecidedAnswer,
+    DisputedGlimpse, Glimpse, LinkedGlimpse, MembersAnswer, MembersAsk, ProjectLine, SessionCursor,
+    SessionLine, SessionsAnswer, SessionsAsk, Surroundings, TopicMap,
 };
 pub use profile::{KNOBS, Knob};
 pub use questions::{Question, QuestionsAnswer, QuestionsAsk};

@@ -15,7 +15,7 @@ use crate::brief::cut;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 
-pub use decided::DecidedAnswer;
+pub use decided::{Decided, DecidedAnswer};
 pub use sessions::{
     Conversation, ConversationAsk, ConversationPart, DayLine, ProjectLine, SessionCursor,
     SessionLine, SessionsAnswer, SessionsAsk,

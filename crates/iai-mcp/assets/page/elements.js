@@ -71,6 +71,12 @@ export function shortProject(project) {
   return project ? project.replace(/\/+$/, "").split("/").pop() || project : null;
 }
 
+/** A project in a menu, with what its number counts. */
+export function projectChoice({ project, n_sessions: n }) {
+  const has = n ? counted(n, "session") : "only taught";
+  return h("option", { value: project }, `${shortProject(project)} · ${has}`);
+}
+
 /** Counts in words: `1 turn`, `2 turns`, `3 memories`. */
 export function counted(n, thing) {
   return `${number(n)} ${n === 1 ? thing : `${thing.replace(/y$/, "ie")}s`}`;

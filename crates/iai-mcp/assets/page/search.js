@@ -2,10 +2,12 @@
 
 import { ask } from "./ask.js";
 import { ago, moment } from "./dates.js";
-import { glimpse, h, inline, marked, number, shortProject, speaker } from "./elements.js";
+import { glimpse, h, inline, marked, number, projectChoice, shortProject, speaker } from "./elements.js";
 import { sessionItem } from "./timeline.js";
 
 const TYPING_MS = 250;
+/** Lines of each part of what is at hand. */
+const AT_HAND = 5;
 const SHOWN_CHARS = 420;
 const LONG_CHARS = 1600;
 /** Where nothing fits, so many of what comes nearest are enough. */
@@ -73,17 +75,11 @@ export async function show(view, { query, signal, go }) {
     signal.addEventListener("abort", () => running.abort());
     await fill(results, words, choice.value, running.signal);
   }
-  const first = ask("picture_sessions", { limit: 5 }, signal);
+  const first = ask("picture_sessions", { limit: 2 * AT_HAND }, signal);
   first.then(
     (page) => {
       for (const line of page.projects ?? []) {
-        choice.append(
-          h(
-            "option",
-            { value: line.project },
-            `${shortProject(line.project)} (${line.n_sessions})`,
-          ),
-        );
+        choice.append(projectChoice(line));
       }
       choice.value = project;
     },
@@ -279,23 +275,27 @@ async function atHand(project, signal, sessions) {
   const within = project ? { project } : {};
   const [pins, told, page] = await Promise.all([
     ask("memory_pins", {}, signal),
-    ask("picture_decided", { limit: 5, ...within }, signal).catch((error) => {
+    ask("picture_decided", { limit: 2 * AT_HAND, ...within }, signal).catch((error) => {
       if (error.name === "AbortError") throw error;
       // A daemon of before knows no such question.
       return { decided: [] };
     }),
     project || !sessions
-      ? ask("picture_sessions", { limit: 5, ...within }, signal)
+      ? ask("picture_sessions", { limit: 2 * AT_HAND, ...within }, signal)
       : sessions,
   ]);
   const seen = pins.memories.map((pin) => ({
     ...pin,
     first_words: pin.literal_surface.slice(0, 200),
   }));
+  // A thing stands here once: a pin first, and what was corrected on this page is no session.
+  const pinned = new Set(pins.memories.map((pin) => pin.record_id));
+  const decided = told.decided.filter((one) => !pinned.has(one.record_id));
+  const lately = page.sessions.filter((line) => line.host !== "page");
   const parts = [
     ["Pinned", seen.map((pin) => glimpse(pin))],
-    ["Decided", told.decided.map((one) => glimpse(one, ago(one.ts)))],
-    ["Lately", page.sessions.map((line) => sessionItem(line, true))],
+    ["Decided", decided.slice(0, AT_HAND).map(decision)],
+    ["Lately", lately.slice(0, AT_HAND).map((line) => sessionItem(line, true))],
   ].filter(([, items]) => items.length);
   if (!parts.length)
     return [
@@ -308,4 +308,12 @@ async function atHand(project, signal, sessions) {
   return parts.map(([name, items]) =>
     h("section", {}, h("h2", {}, name), h("div.list", {}, items)),
   );
+}
+
+/** What was decided, and below it what was said otherwise since. */
+function decision(one) {
+  const line = glimpse(one, ago(one.ts));
+  return one.since
+    ? h("div.decision", {}, line, glimpse(one.since, `Since then, ${ago(one.since.ts)}`))
+    : line;
 }

@@ -2,7 +2,7 @@
 
 import { ask } from "./ask.js";
 import { ago, clock, dayKey, endOf, lasted, longDay, moment, utcOffsetMinutes } from "./dates.js";
-import { counted, h, inline, number, shortProject, waiting } from "./elements.js";
+import { counted, h, inline, number, projectChoice, shortProject, waiting } from "./elements.js";
 
 export const title = "Timeline";
 
@@ -53,9 +53,7 @@ export async function show(view, { query, signal, go }) {
   list.append(waiting("Reading …"));
   const first = await page(project, null, signal, until ? 1 : PAGE);
   for (const line of first.projects ?? []) {
-    choice.append(
-      h("option", { value: line.project }, `${shortProject(line.project)} (${line.n_sessions})`),
-    );
+    if (line.n_sessions) choice.append(projectChoice(line));
   }
   choice.value = project;
   year.replaceChildren(...strip(first.days ?? []));
@@ -66,7 +64,9 @@ export async function show(view, { query, signal, go }) {
   });
   year.scrollLeft = year.scrollWidth;
   const whose = project ? ` of ${shortProject(project)}` : "";
-  total.textContent = counted(first.total, "session") + whose;
+  const tell = (n) => {
+    total.textContent = counted(n, "session") + whose + (until ? ` up to ${until}` : "");
+  };
   list.replaceChildren();
   let last = "";
   const add = (sessions) => {
@@ -93,9 +93,11 @@ export async function show(view, { query, signal, go }) {
     next = told.next;
     more.hidden = !next;
     more.disabled = false;
+    return told;
   };
-  if (until) await load();
+  if (until) tell((await load()).total);
   else {
+    tell(first.total);
     add(first.sessions);
     next = first.next;
     more.hidden = !next;

@@ -132,7 +132,7 @@ pub(crate) fn answer(
         "forget_receipts" => forgetting::receipts(engine, &given),
         "forget_check" => forgetting::check(engine),
         "picture_search" => picture::search(engine, &given, now),
-        "picture_decided" => picture::decided(engine, &given),
+        "picture_decided" => picture::decided(engine, &given, now),
         "picture_sessions" => picture::sessions(engine, &given),
         "picture_session" => picture::session(engine, &given),
         "picture_memory" => picture::memory(engine, &given, now),

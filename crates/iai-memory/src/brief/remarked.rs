@@ -130,11 +130,7 @@ pub(super) fn decided(
 ) -> Result<Vec<Told>> {
     let holding = holding(decided);
     let told_of = holding.iter().map(|decision| {
-        let since = match reader.number_of(decision.memory.id)? {
-            Some(number) => replaced_since(engine, reader, (number, &decision.memory), now)?,
-            None => None,
-        };
-        Ok(match since.filter(may_be_told) {
+        Ok(match said_otherwise(engine, reader, decision, now)? {
             Some(newer) => {
                 let newer = cut(&flat(&newer.text), REPLACED_CHARS_MAX);
                 told(&decision.memory, decision.sentence(), Some(&format!("since then “{newer}”")))
@@ -143,6 +139,20 @@ pub(super) fn decided(
         })
     });
     told_of.collect()
+}
+
+/// Returns what was said since that stands in the place of a decision, where it may be told.
+pub(crate) fn said_otherwise(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    decision: &Remark,
+    now: Timestamp,
+) -> Result<Option<Memory>> {
+    let since = match reader.number_of(decision.memory.id)? {
+        Some(number) => replaced_since(engine, reader, (number, &decision.memory), now)?,
+        None => None,
+    };
+    Ok(since.filter(may_be_told))
 }
 
 /// Returns the sentences in which something was decided, the latest first.

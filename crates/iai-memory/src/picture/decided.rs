@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 
 use iai_store::{Reader, Remark};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{Glimpse, first_words};
-use crate::brief::decisions_in;
+use crate::brief::{decisions_in, said_otherwise};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 
@@ -18,17 +19,42 @@ const DECISIONS_MAX: usize = 50;
 /// What was decided and still holds, the latest first.
 #[derive(Debug, Serialize)]
 pub struct DecidedAnswer {
-    /// The memories, each with the deciding sentence as its first words.
-    pub decided: Vec<Glimpse>,
+    /// The decisions.
+    pub decided: Vec<Decided>,
+}
+
+/// Something that was decided.
+#[derive(Debug, Serialize)]
+pub struct Decided {
+    /// The memory, with the deciding sentence as its first words.
+    #[serde(flatten)]
+    pub decision: Glimpse,
+    /// What was said since that stands in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Glimpse>,
 }
 
 impl MemoryEngine {
-    /// Returns what was decided of late: in one project, or in those that were spoken in last.
-    pub fn picture_decided(&self, project: Option<&str>, limit: usize) -> Result<DecidedAnswer> {
+    /// Returns what was decided of late: in one project, or in those that were spoken in last; and
+    /// beside it what was said otherwise since, as the brief does.
+    pub fn picture_decided(
+        &self,
+        project: Option<&str>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<DecidedAnswer> {
+        // What was said since is looked for in the index.
+        self.load_index()?;
         let limit = limit.clamp(1, DECISIONS_MAX);
-        let mut found = self.read(|reader| decisions(reader, project))?;
-        found.sort_by_key(|own| (Reverse(own.memory.turn_at), own.memory.id));
-        Ok(DecidedAnswer { decided: found.into_iter().take(limit).map(seen).collect() })
+        self.read(|reader| {
+            let mut found = decisions(reader, project)?;
+            found.sort_by_key(|own| (Reverse(own.memory.turn_at), own.memory.id));
+            let decided = found.into_iter().take(limit).map(|remark| {
+                let since = said_otherwise(self, reader, &remark, now)?.map(Glimpse::of);
+                Ok(Decided { decision: seen(remark), since })
+            });
+            Ok(DecidedAnswer { decided: decided.collect::<Result<Vec<Decided>>>()? })
+        })
     }
 }
 

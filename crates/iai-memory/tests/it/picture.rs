@@ -212,8 +212,8 @@ fn what_was_decided_is_told_with_the_latest_first_and_what_is_settled_left_out()
     });
     let home = home_with(turns.collect());
     let check = |home: &Home, project: Option<&str>, limit: usize, expect: &[&str]| {
-        let told = home.engine.picture_decided(project, limit).unwrap().decided;
-        let words: Vec<&str> = told.iter().map(|one| one.first_words.as_str()).collect();
+        let told = home.engine.picture_decided(project, limit, now()).unwrap().decided;
+        let words: Vec<&str> = told.iter().map(|one| one.decision.first_words.as_str()).collect();
         assert_eq!(words, expect, "{project:?}, {limit}");
     };
     let (tiles, branch) = ("Decision: the harbour map uses vector tiles.", said[2].2);

@@ -43,9 +43,14 @@ pub(super) fn search(
     reply(engine.recall(&ask, now))
 }
 
-pub(super) fn decided(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+pub(super) fn decided(
+    engine: &MemoryEngine,
+    given: &Parameters<'_>,
+    now: Timestamp,
+) -> Result<Value, Failure> {
     let project = given.optional_text("project")?;
-    reply(engine.picture_decided(project.as_deref(), size(given.count("limit", DECISIONS)?)))
+    let limit = size(given.count("limit", DECISIONS)?);
+    reply(engine.picture_decided(project.as_deref(), limit, now))
 }
 
 pub(super) fn sessions(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
