@@ -335,7 +335,9 @@ fn answer_from_store(
     }
     if let Ok(answer) = &answer {
         face.add(handlers::n_stored_by(method, answer), 0);
-        face.add_tokens(handlers::n_tokens_by(method, answer));
+        if let Params::Read(params) = &call.params {
+            face.add_tokens(handlers::n_tokens_by(method, params, answer));
+        }
     }
     if handlers::is_write(method) {
         opened.sync.ring();

@@ -47,12 +47,13 @@ function alive(told, overview) {
     ),
     card(
       "Memories",
-      kept(overview) ?? counted(daemon.stored, "turn"),
+      kept(overview) ?? "unknown",
       [
         ["Sessions", overview ? number(overview.sessions) : null],
         ["Projects", overview ? number(overview.projects) : null],
         ["Links", overview ? number(overview.links) : null],
-        ["Latest", at(overview?.last_captured_at)],
+        ["Latest turn", at(overview?.last_said_at)],
+        ["Last captured", at(overview?.last_captured_at)],
       ],
       true,
     ),
@@ -91,7 +92,7 @@ function alive(told, overview) {
     card(
       "Served",
       `${number(daemon.tokens_served ?? 0)} tokens`,
-      [["To assistants since", at(daemon.daemon_started_at)]],
+      [["To assistants, since", at(daemon.daemon_started_at)]],
       true,
     ),
     card(
@@ -133,7 +134,7 @@ function down(told, overview) {
     card(
       "Memories",
       kept(overview) ?? "unknown",
-      [["Latest", at(overview?.last_captured_at)]],
+      [["Latest turn", at(overview?.last_said_at)]],
       true,
     ),
     card(
@@ -147,11 +148,17 @@ function down(told, overview) {
   ];
 }
 
-/** Counts what was said apart from what was made of it, as `iai-mcp status` does. */
+/** Counts what was said apart from what was taught and what was made of both, as `iai-mcp status` does. */
 function kept(overview) {
   if (!overview) return null;
-  const said = counted(overview.memories - overview.generated, "turn");
-  return overview.generated ? `${said}, ${counted(overview.generated, "summary")}` : said;
+  const { memories, generated, taught = 0 } = overview;
+  return [
+    counted(memories - generated - taught, "turn"),
+    taught ? `${counted(taught, "passage")} taught` : null,
+    generated ? counted(generated, "summary") : null,
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 function card(name, value, rows, isWell) {

@@ -17,6 +17,9 @@ use crate::client::Client;
 use crate::fields::Fields as _;
 use page::Sought;
 
+/// Says that no assistant asks: what a person is shown is served to none.
+pub(super) const BY_PERSON: &str = "person";
+
 const PREVIEW_CHARS: usize = 160;
 /// The daemon gives no more.
 const HITS_MAX: u64 = 200;
@@ -92,6 +95,7 @@ pub(super) fn recall(
         "project": project,
         "n_hits_max": arguments.hits,
         "asof": arguments.as_of.map(|at| at.to_string()),
+        "by": BY_PERSON,
     });
     let answer = client.call("memory_recall", &params)?;
     remark_degraded(&answer, output);

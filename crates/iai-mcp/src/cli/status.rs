@@ -22,7 +22,12 @@ pub(super) fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     match client.status() {
-        Ok(status) => {
+        Ok(mut status) => {
+            // Counted by the daemon, so that what is told here is what the page tells.
+            if let Ok(overview) = client.call_daemon("store_overview", &json!({})) {
+                status.set("taught", overview.at("taught").clone());
+                status.set("generated", overview.at("generated").clone());
+            }
             output.show(&status, |status| laid_out(&describe(status, settings), output));
             Ok(ExitCode::SUCCESS)
         }
@@ -62,6 +67,8 @@ fn status_down(settings: &Settings, overview: Option<&Value>) -> Value {
         "store": settings.home.root(),
         "captured": stored.unwrap_or(0) + pending + failed,
         "stored": stored,
+        "taught": count("taught"),
+        "generated": count("generated"),
         "pending": pending,
         "failed": failed,
         "oldest_pending_at": oldest.map(|at| at.to_string()),
@@ -112,24 +119,51 @@ fn common(daemon: String, status: &Value, settings: &Settings) -> Vec<Fact> {
         ("daemon", daemon),
         ("store", settings.home.root().display().to_string()),
         ("turns", turns(status)),
+        ("also", beside_turns(status)),
         ("oldest", oldest(status, clock::now())),
     ];
+    facts.retain(|(_, text)| !text.is_empty());
     facts.extend(problem(status));
     facts
 }
 
+/// Names what is stored though nobody said it.
+fn beside_turns(status: &Value) -> String {
+    let n = |name: &str| status.at(name).as_u64().unwrap_or(0);
+    unsaid(n("taught"), n("generated")).join(" · ")
+}
+
+fn unsaid(n_taught: u64, n_generated: u64) -> Vec<String> {
+    let parts =
+        [(n_taught, "passage taught", "passages taught"), (n_generated, "summary", "summaries")];
+    let told = parts.into_iter().filter(|(n, ..)| 0 < *n);
+    told.map(|(n, one, many)| format!("{n} {}", if n == 1 { one } else { many })).collect()
+}
+
+/// Counts what a store holds, each kind by its name.
+pub(super) fn kept(overview: &Value) -> String {
+    let n = |name: &str| overview.at(name).as_u64().unwrap_or(0);
+    let turns = n("memories").saturating_sub(n("taught") + n("generated"));
+    let mut parts = vec![format!("{turns} {}", if turns == 1 { "turn" } else { "turns" })];
+    parts.extend(unsaid(n("taught"), n("generated")));
+    parts.join(", ")
+}
+
 fn turns(status: &Value) -> String {
+    // Passages came in the same way; nobody said them.
+    let n_taught = status.at("taught").as_u64().unwrap_or(0);
+    let said = |n: &Value| n.as_u64().unwrap_or(0).saturating_sub(n_taught);
     let stored = match (status.at("stored"), status.at("store_problem")) {
         (Value::Null, Value::Null) => "nothing stored yet".to_owned(),
         // Not "0": there is a store, and nobody can say what is in it.
         (Value::Null, _) => {
             return format!("{} pending · what is stored cannot be counted", status.at("pending"));
         }
-        (n, _) => format!("{n} stored"),
+        (n, _) => format!("{} stored", said(n)),
     };
     format!(
         "{} captured · {stored} · {} pending · {} set aside",
-        status.at("captured"),
+        said(status.at("captured")),
         status.at("pending"),
         status.at("failed")
     )

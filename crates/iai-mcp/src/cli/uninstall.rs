@@ -14,7 +14,6 @@ use super::daemon::keeping::Keeping;
 use super::output::{Output, counted};
 use crate::client::{Client, delete_store, is_nobody_the_daemon};
 use crate::exit::Exit;
-use crate::fields::Fields as _;
 use crate::home::foreign_files;
 use crate::install::{Action, HOSTS, HostFile, HostFolders, Installer};
 use crate::settings::Settings;
@@ -161,9 +160,8 @@ impl<'a> Plan<'a> {
     fn loss(&self) -> String {
         let home = &self.settings.home;
         let overview = Client::new(self.settings.clone()).call("store_overview", &json!({}));
-        let n_memories = overview.ok().and_then(|told| told.at("memories").as_u64()).unwrap_or(0);
         let n_waiting = crate::capture::n_waiting(home);
-        let mut parts = vec![format!("{n_memories} memories")];
+        let mut parts = vec![super::status::kept(&overview.unwrap_or_default())];
         if 0 < n_waiting {
             parts.push(format!("{n_waiting} turns not yet stored"));
         }

@@ -198,9 +198,15 @@ pub(crate) fn n_stored_by(method: &str, answer: &Value) -> u64 {
     }
 }
 
+/// Who asks, where it is nobody's assistant: somebody at a terminal.
+const BY_PERSON: &str = "person";
+
 /// Returns how many tokens an answered call handed to an assistant; what a person looks at costs
 /// none.
-pub(crate) fn n_tokens_by(method: &str, answer: &Value) -> u64 {
+pub(crate) fn n_tokens_by(method: &str, params: &Value, answer: &Value) -> u64 {
+    if params.at("by") == BY_PERSON {
+        return 0;
+    }
     let field = match method {
         "memory_recall" | "memory_recall_structural" | "memory_temporal_recall" | "text_search" => {
             "budget_used"

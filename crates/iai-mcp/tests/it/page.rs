@@ -414,7 +414,8 @@ fn looking_teaches_nothing_and_costs_no_tokens() {
     let brain = Brain::start(&sandbox);
     let cookie = brain.enter();
     brain.ask(&cookie, "picture_search", json!({"cue": "port of the heron service"}));
-    assert_eq!(sandbox.status().unwrap()["tokens_served"], 0);
+    assert!(sandbox.run(&["recall", "port of the heron service"]).status.success());
+    assert_eq!(sandbox.status().unwrap()["tokens_served"], 0, "no assistant was told anything");
     let mut mcp = Mcp::start(&sandbox);
     mcp.ask("memory_recall", json!({"cue": "port of the heron service"}));
     assert!(sandbox.status().unwrap()["tokens_served"].as_u64().unwrap() > 0);

@@ -284,7 +284,7 @@ fn leaving_gives_back_every_byte() {
     let report = household.report(&["uninstall", "--purge", "--yes"], 0);
     assert_eq!(report["purged"], true);
     let lost = report["steps"].as_array().unwrap().last().unwrap()["detail"].as_str().unwrap();
-    assert!(lost.contains("2 memories") && lost.contains("the key"), "{lost}");
+    assert!(lost.contains("2 turns") && lost.contains("the key"), "{lost}");
     assert_same(&before, &household.tree());
     assert!(household.sandbox.status().is_none());
     assert!(report["what_now"][0].as_str().unwrap().starts_with("sessions that are open"));

@@ -55,7 +55,7 @@ pub struct SessionsAnswer {
     pub sessions: Vec<SessionLine>,
     /// Where the next page begins, if there is one.
     pub next: Option<SessionCursor>,
-    /// How many sessions there are in all.
+    /// How many sessions there are in all; up to a time, where one was asked for.
     pub total: usize,
     /// Projects by how many sessions they have; only on the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +91,7 @@ pub struct SessionLine {
 pub struct ProjectLine {
     /// Its name.
     pub project: String,
-    /// How many sessions it has.
+    /// How many sessions it has; none where something was only taught.
     pub n_sessions: usize,
 }
 
@@ -176,12 +176,16 @@ impl MemoryEngine {
                 Some(_) => (None, None),
             };
             let mut chosen = self.with_index(|index| of_places(index.catalogue(), all, places))?;
-            let total = chosen.len();
             chosen.sort_unstable_by_key(|ends| std::cmp::Reverse((ends.ended_ms, ends.session)));
-            if let Some(cursor) = &ask.after {
+            let total = if let Some(cursor) = &ask.after {
                 let bound = bound_of(reader, cursor, &chosen)?;
+                let total = chosen.len();
                 chosen.retain(|ends| (ends.ended_ms, ends.session) < bound);
-            }
+                // A page goes on within the same list; a day begins another.
+                if cursor.session_id.is_some() { total } else { chosen.len() }
+            } else {
+                chosen.len()
+            };
             let limit = ask.limit.clamp(1, SESSIONS_MAX);
             let has_more = limit < chosen.len();
             chosen.truncate(limit);
@@ -306,6 +310,13 @@ fn by_project(catalogue: &Catalogue, all: &[Ends]) -> Vec<ProjectLine> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for project in all.iter().filter_map(|ends| catalogue.project_name(ends.first)) {
         *counts.entry(project).or_default() += 1;
+    }
+    // What was taught may stand in a project in which nobody spoke yet.
+    for session in catalogue.sessions() {
+        let first = catalogue.members(session).next();
+        if let Some(project) = first.and_then(|first| catalogue.project_name(first)) {
+            counts.entry(project).or_default();
+        }
     }
     let line = |(project, n): (&str, usize)| {
         let project = project.to_owned();

@@ -63,6 +63,18 @@ fn pages_show_every_session_once_the_latest_first() {
 }
 
 #[test]
+fn a_list_up_to_a_time_counts_what_it_has() {
+    let home = home_with(days(7));
+    let page = |after: Option<SessionCursor>| {
+        let ask = SessionsAsk { after, limit: 2, ..SessionsAsk::default() };
+        home.engine.picture_sessions(&ask).unwrap()
+    };
+    let until = SessionCursor { ended: days_ago(3).to_string(), session_id: None };
+    assert_eq!((page(None).total, page(Some(until)).total), (7, 3));
+    assert_eq!(page(page(None).next).total, 7, "the next page is of the same list");
+}
+
+#[test]
 fn sessions_that_ended_together_are_not_lost_between_pages() {
     let mut turns = days(5);
     turns.iter_mut().for_each(|turn| turn.turn_at = days_ago(1));

@@ -97,7 +97,8 @@ fn no_statistic_and_no_habit_counts_it() {
     let episodes = home.engine.episodes(&ask).unwrap();
     assert_eq!((episodes.count, episodes.episodes[0].session_id.as_str()), (1, "talk"));
     let overview = home.engine.overview().unwrap();
-    assert_eq!(overview.memories, 42);
+    assert_eq!((overview.memories, overview.taught), (42, 40));
+    assert!(overview.last_said_at.unwrap() <= overview.last_captured_at.clone().unwrap());
     assert_eq!(overview.last_captured_at, Some(days_ago(1).to_string()));
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::Event;
-use crate::cli::memories::{items, whole_memory};
+use crate::cli::memories::{BY_PERSON, items, whole_memory};
 use crate::client::{CallError, Client};
 use crate::clock;
 use crate::fields::Fields as _;
@@ -120,9 +120,10 @@ fn find(client: &Client, search: &Search) -> Result<(Vec<Value>, bool), CallErro
         "n_hits_max": HITS_MAX,
         "budget_tokens": BUDGET_TOKENS,
         "asof": clock::now().to_string(),
+        "by": BY_PERSON,
     });
     let answered = client.call("memory_recall", &asked)?;
-    let asked = json!({"text": words, "project": project, "limit": HITS_MAX});
+    let asked = json!({"text": words, "project": project, "limit": HITS_MAX, "by": BY_PERSON});
     let written = client.call("text_search", &asked)?;
     let hits = merged(items(&answered, "hits"), items(&written, "hits"));
     Ok((hits, answered.at("degraded") == true))
