@@ -246,7 +246,8 @@ impl MemoryEngine {
         let mut cue = Cue::understand(&ask.cue, self.asked(now));
         if cue.is_trivial() {
             let tone = Manner::of(&self.stored_profile()?).tone;
-            let line = Line { fact: "the cue asks for nothing", step: None };
+            let fact = "only common words, which ask for nothing";
+            let line = Line { fact, step: Some("ask for a thing: a name, a file, a decision") };
             return Ok(pack::nothing(&cue, hints::hint("retrieval_skipped", tone, line)));
         }
         let ask = &RecallAsk {
@@ -296,7 +297,7 @@ impl MemoryEngine {
             self.note_miss(cue, ask, &found, now);
             if ask.certainty == Certainty::OnlyConfident && doubt::is_doubtful(&found) {
                 let line = Line { fact: "nothing is known about this", step: None };
-                let hint = hints::hint("low_confidence", manner.tone, line);
+                let hint = hints::hint(hints::LOW_CONFIDENCE, manner.tone, line);
                 return Ok(Told::of(pack::nothing(cue, hint), spent));
             }
             let n_max = match manner.needs_more_candidates() {
@@ -360,10 +361,14 @@ impl MemoryEngine {
             return;
         }
         let told = answer.hits.iter().map(|hit| hit.record_id);
-        if let Some(session) = &ask.session {
-            self.note_together(session, told.clone());
+        // What answers a question badly was of no use in it.
+        let is_doubtful = answer.hints.iter().any(|hint| hint.kind == hints::LOW_CONFIDENCE);
+        if !is_doubtful {
+            if let Some(session) = &ask.session {
+                self.note_together(session, told.clone());
+            }
+            self.note_recalled(told);
         }
-        self.note_recalled(told);
         let is_told = answer.hints.iter().any(|hint| hint.kind == corrections::HINT_KIND);
         if let Some(dispute) = dispute.filter(|_| is_told) {
             self.note_hinted(dispute, now);

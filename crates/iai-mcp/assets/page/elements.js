@@ -19,22 +19,6 @@ export function h(tag, properties, ...children) {
   return element;
 }
 
-/** Shows a text that may hold code: fences and backticks become code, everything else stays. */
-export function prose(text) {
-  const body = h("div.prose", {});
-  for (const [place, part] of text.split(/^```/m).entries()) {
-    if (place % 2 === 1) {
-      const end = part.indexOf("\n");
-      const code = end < 0 ? part : part.slice(end + 1);
-      body.append(h("pre", { tabindex: "0" }, h("code", {}, code.replace(/\n$/, ""))));
-    } else {
-      const trimmed = part.replace(/^\n+|\n+$/g, "");
-      if (trimmed) body.append(h("p", {}, inline(trimmed)));
-    }
-  }
-  return body;
-}
-
 /** Shows words in backticks as code. */
 export function inline(text) {
   const parts = text.split(/`([^`\n]{1,200})`/);
@@ -99,6 +83,13 @@ export function speaker({ role, session_id: session }) {
 /** Tells whether a session is a file that was taught. */
 export function isTaught(session) {
   return Boolean(session?.startsWith("taught:"));
+}
+
+/** What a memory is that nobody said, in a word. */
+export function kindOf({ tier, session_id: session, taught }) {
+  if (taught) return taught;
+  if (isTaught(session)) return "taught";
+  return tier === "semantic" ? "summary" : tier;
 }
 
 /** A line that leads to a memory. */

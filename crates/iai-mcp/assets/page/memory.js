@@ -10,11 +10,11 @@ import {
   isTaught,
   number,
   path,
-  prose,
   shortProject,
   speaker,
   waiting,
 } from "./elements.js";
+import { prose } from "./prose.js";
 
 export const title = "Memory";
 
@@ -82,6 +82,8 @@ export async function show(view, { path, signal, go, acts }) {
       h(
         "div.buttons",
         {},
+        beside(told.previous, "← Before", "The turn before"),
+        beside(told.next, "After →", "The turn after"),
         pin,
         h("button", { type: "button", onclick: did.c }, "Correct"),
         h("button.danger-quiet", { type: "button", onclick: did.f }, "Forget"),
@@ -124,6 +126,13 @@ export async function show(view, { path, signal, go, acts }) {
       h("aside", { "aria-label": "Where it comes from" }, origin(memory, told.topic)),
     ),
   );
+}
+
+/** A way to a neighbour that no long text pushes out of sight. */
+function beside(neighbour, words, name) {
+  return neighbour
+    ? h("a.step", { href: `#/memory/${neighbour.record_id}`, "aria-label": name }, words)
+    : null;
 }
 
 async function togglePin(memory, button) {

@@ -2,7 +2,7 @@
 
 import { ask } from "./ask.js";
 import { ago, moment } from "./dates.js";
-import { glimpse, h, inline, marked, number, projectChoice, shortProject, speaker } from "./elements.js";
+import { glimpse, h, inline, kindOf, marked, number, projectChoice, shortProject, speaker } from "./elements.js";
 import { sessionItem } from "./timeline.js";
 
 const TYPING_MS = 250;
@@ -193,7 +193,7 @@ function hitCard(hit, cue, best, place) {
       h("time", { datetime: hit.ts, title: moment(hit.ts) }, moment(hit.ts)),
       h("span.muted", {}, ago(hit.ts)),
       hit.project ? h("span.tag", { title: hit.project }, shortProject(hit.project)) : null,
-      hit.tier !== "episodic" ? h("span.tag", {}, hit.tier) : null,
+      hit.tier !== "episodic" ? h("span.tag", {}, kindOf(hit)) : null,
       hit.valid_to ? h("span.tag.old", {}, "replaced") : null,
       hit.relation === "disputed_with" ? h("span.tag.old", {}, "disputed") : null,
     ),
@@ -224,7 +224,7 @@ function why(hit, best, place) {
       h("td", {}, sign),
       h("th", { scope: "row" }, name),
       h("td.num", {}, value),
-      h("td.muted", {}, note),
+      h("td.muted", {}, [MEANINGS[name], note].filter(Boolean).join("; ")),
     ),
   );
   return h(
@@ -255,6 +255,23 @@ function why(hit, best, place) {
     ),
   );
 }
+
+/** What the names in a reason mean. */
+const MEANINGS = {
+  words: "it has words of the question",
+  meaning: "it says something near",
+  scene: "the turns around it fit",
+  "quoted words": "it has the very words in quotes",
+  project: "it is of the project",
+  recency: "it was said of late",
+  date: "it was said at the time asked for",
+  session: "other turns of its session fit too",
+  "session again": "its session was told above",
+  "said later": "it was said after the time asked for",
+  summary: "nobody said it, it was made of turns",
+  alike: "it says what was told above",
+  link: "it was of use together with another hit",
+};
 
 /** Takes the words of a reason apart: `words 0.300 (bm25 4.20) + scene 0.100`. */
 export function terms(reason) {

@@ -3,7 +3,8 @@
 import { ask } from "./ask.js";
 import { clock, dayKey, longDay } from "./dates.js";
 import { forget } from "./dialogs.js";
-import { counted, h, isTaught, prose, shortProject, speaker, waiting } from "./elements.js";
+import { counted, h, isTaught, kindOf, shortProject, speaker, waiting } from "./elements.js";
+import { prose } from "./prose.js";
 
 export const title = "Session";
 
@@ -140,7 +141,7 @@ function turn(view, meant) {
       ),
       view.pinned ? h("span.tag", {}, "pinned") : null,
       view.valid_to ? h("span.tag.old", {}, "replaced") : null,
-      view.tier !== "episodic" && !part ? h("span.tag", {}, view.tier) : null,
+      view.tier !== "episodic" && !part ? h("span.tag", {}, kindOf(view)) : null,
     ),
     h("div.turn-text", {}, body, unfold),
   );

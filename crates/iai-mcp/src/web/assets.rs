@@ -17,6 +17,7 @@ macro_rules! asset {
 const ASSETS: &[Asset] = &[
     ("", HTML, include_bytes!("../../assets/page/index.html")),
     asset!("style.css", STYLE),
+    asset!("map.css", STYLE),
     asset!("screens.css", STYLE),
     asset!("teach.css", STYLE),
     asset!("icon.svg", PICTURE),
@@ -31,6 +32,7 @@ const ASSETS: &[Asset] = &[
     asset!("memory.js", SCRIPT),
     asset!("packing.js", SCRIPT),
     asset!("picture.js", SCRIPT),
+    asset!("prose.js", SCRIPT),
     asset!("search.js", SCRIPT),
     asset!("session.js", SCRIPT),
     asset!("teach.js", SCRIPT),

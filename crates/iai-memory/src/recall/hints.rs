@@ -14,6 +14,8 @@ use super::knobs::{Breadth, Line, Manner, Tone};
 use super::rank::Ranked;
 use crate::brief::age;
 
+/// Says that nothing found is likely to be what was asked for.
+pub(crate) const LOW_CONFIDENCE: &str = "low_confidence";
 /// More would drown the hits.
 pub(crate) const HINTS_MAX: usize = 3;
 /// Sessions and kinds that are remembered as told; the oldest go first.
@@ -68,7 +70,7 @@ pub(crate) fn about(
     if is_doubtful(found) {
         let fact = "nothing fits the cue well; it may never have been said";
         let step = Some("ask with other words");
-        hints.push(hint("low_confidence", tone, Line { fact, step }));
+        hints.push(hint(LOW_CONFIDENCE, tone, Line { fact, step }));
     }
     if !found.has_model && is_first("words_only") {
         let fact = "no model is at work: only words were compared";

@@ -402,6 +402,13 @@ fn what_is_recalled_often_is_told() {
     organise(&home.engine);
     assert!(!brief_of(&home, Some("/w/p")).markdown.contains("otter"));
     for _ in 0..3 {
+        let doubtful = home.recall("called zebra giraffe xylophone quartz lantern walnut pretzel");
+        assert!(doubtful.hints.iter().any(|hint| hint.kind == "low_confidence"), "{doubtful:?}");
+        assert!(doubtful.hits.iter().any(|hit| hit.literal_surface.contains("otter")));
+    }
+    organise(&home.engine);
+    assert!(!brief_of(&home, Some("/w/p")).markdown.contains("otter"), "it answered nothing");
+    for _ in 0..3 {
         home.recall("what is the staging host called");
     }
     organise(&home.engine);

@@ -1,0 +1,77 @@
+// Draws the simple part of Markdown that people and assistants write: headings, lists, bold words,
+// code. Every word goes into the page as text; what is not understood stays as it was written.
+
+import { h, inline } from "./elements.js";
+
+const HEADING = /^#{1,6}\s+(.+?)\s*#*$/;
+const ITEM = /^(\s*)(?:[-*+•]|(\d{1,4})[.)])\s+(.*)$/;
+const BOLD = /\*\*(?=\S)([^*\n]{1,400}?\S)\*\*|__(?=\S)([^_\n]{1,400}?\S)__/;
+/** Blanks of one level of a list, and the deepest that is drawn. */
+const INDENT = 2;
+const LEVEL_MAX = 4;
+
+/** Shows a text: fences become code, everything else line by line. */
+export function prose(text) {
+  const body = h("div.prose", {});
+  for (const [place, part] of text.split(/^```/m).entries()) {
+    if (place % 2 === 1) {
+      const end = part.indexOf("\n");
+      const code = end < 0 ? part : part.slice(end + 1);
+      body.append(h("pre", { tabindex: "0" }, h("code", {}, code.replace(/\n$/, ""))));
+    } else body.append(...blocks(part.replace(/^\n+|\n+$/g, "")));
+  }
+  return body;
+}
+
+/** Parts lines into paragraphs, headings and lists. */
+function blocks(text) {
+  const made = [];
+  let lines = [];
+  const close = () => {
+    const words = lines.join("\n").replace(/^\n+|\n+$/g, "");
+    if (words) made.push(h("p", {}, spans(words)));
+    lines = [];
+  };
+  for (const line of text.split("\n")) {
+    const [heading, item] = [line.match(HEADING), line.match(ITEM)];
+    if (heading) {
+      close();
+      // No heading of the page: its outline is not the text's.
+      made.push(h("p.prose-head", {}, spans(heading[1])));
+    } else if (item) {
+      close();
+      made.push(...put(made, item));
+    } else lines.push(line);
+  }
+  close();
+  return made;
+}
+
+/** Puts an item into the list before it, or returns a list that begins with it. */
+function put(made, [, blanks, count, words]) {
+  const level = Math.min(LEVEL_MAX, Math.floor(blanks.length / INDENT));
+  const item = h(`li.level-${level}`, count ? { value: count } : {}, spans(words));
+  const kind = count ? "OL" : "UL";
+  const last = made.at(-1);
+  if (last?.tagName === kind || (last && level > 0 && /^[OU]L$/.test(last.tagName))) {
+    last.append(item);
+    return [];
+  }
+  return [h(kind.toLowerCase(), {}, item)];
+}
+
+/** Shows bold words and code within a line. */
+function spans(text) {
+  const parts = text.split(/(`[^`\n]{1,200}`)/);
+  return parts.flatMap((part, place) => (place % 2 === 1 ? inline(part) : bold(part)));
+}
+
+function bold(text) {
+  const made = [];
+  let rest = text;
+  for (let found = rest.match(BOLD); found; found = rest.match(BOLD)) {
+    made.push(rest.slice(0, found.index), h("strong", {}, found[1] ?? found[2]));
+    rest = rest.slice(found.index + found[0].length);
+  }
+  return [...made, rest];
+}
