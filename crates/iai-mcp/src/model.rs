@@ -137,7 +137,7 @@ pub(crate) fn install_folder(home: &Home, name: &str, from: &Path) -> anyhow::Re
     if name.is_empty() || name.len() > NAME_CHARACTERS_MAX || !name.chars().all(is_plain) {
         bail!("`{name}` is no name for a model; use small letters, digits and `-`");
     }
-    ensure_models_folder(home)?;
+    let _made = ensure_models_folder(home)?;
     let path = home.model(name);
     let identity = convert_model(from, name, &path)
         .with_context(|| format!("making a model out of {}", from.display()))?;
@@ -162,11 +162,26 @@ fn fetch_package(
     Ok(folder)
 }
 
-fn ensure_models_folder(home: &Home) -> anyhow::Result<()> {
+fn ensure_models_folder(home: &Home) -> anyhow::Result<Made> {
+    let mut made = Made(Vec::new());
     for path in [home.root().to_owned(), home.models()] {
+        if !path.exists() {
+            made.0.push(path.clone());
+        }
         ensure_private_folder(&path).map_err(|source| UnusableFolder { path, source })?;
     }
-    Ok(())
+    Ok(made)
+}
+
+/// Folders that were not there before. They go again when nothing came into them: a home without a
+/// store has none because somebody could not fetch a model.
+struct Made(Vec<PathBuf>);
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        // One that has something in it stays.
+        self.0.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
 }
 
 /// How the folders begin that models are fetched into.
@@ -175,20 +190,24 @@ const SCRATCH: &str = ".fetch-";
 const SCRATCH_QUIET_SECS: i64 = 3600;
 
 /// A private folder that goes when the work is over.
-struct Scratch(PathBuf);
+struct Scratch {
+    path: PathBuf,
+    // Dropped behind the folder inside it.
+    _made: Made,
+}
 
 impl Scratch {
     fn new(home: &Home) -> anyhow::Result<Self> {
-        ensure_models_folder(home)?;
+        let made = ensure_models_folder(home)?;
         sweep(&home.models(), clock::now()).context("removing what an earlier fetch left")?;
         let path = home.models().join(format!("{SCRATCH}{:016x}", getrandom::u64()?));
         ensure_private_folder(&path).context("making a folder to fetch into")?;
-        Ok(Self(path))
+        Ok(Self { path, _made: made })
     }
 
     /// Makes one more folder inside.
     fn folder(&self, name: &str) -> anyhow::Result<PathBuf> {
-        let path = self.0.join(format!("{name}-{:08x}", getrandom::u32()?));
+        let path = self.path.join(format!("{name}-{:08x}", getrandom::u32()?));
         ensure_private_folder(&path).context("making a folder to fetch into")?;
         Ok(path)
     }
@@ -197,7 +216,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // What is left is in a folder of its own that nobody reads.
-        fs::remove_dir_all(&self.0).ok();
+        fs::remove_dir_all(&self.path).ok();
     }
 }
 
