@@ -27,6 +27,8 @@ const PASSAGES_MAX: usize = 200_000;
 const PASSAGES_UNASKED_MAX: usize = 5_000;
 /// What was left out is told one by one up to here; the rest is a number.
 const SKIPPED_SHOWN_MAX: usize = 20;
+/// What a set takes of the name of its first file.
+const NAMED_CHARS_MAX: usize = 60;
 /// Files of a set that are listed beside other sets.
 const LISTED_MAX: usize = 20;
 
@@ -102,6 +104,7 @@ fn teach(
     check_config(settings)?;
     let found = teach::find_files(&arguments.paths, &settings.switched_off)?;
     let set = arguments.set.clone().unwrap_or_else(|| named_after(arguments.paths.first()));
+    let is_chosen = arguments.set.is_some() || arguments.paths.len() < 2;
     let mut skipped = found.skipped;
     let materials = read_all(&found.files, &mut skipped, output)?;
     let n_passages: usize = materials.iter().map(|material| material.passages.len()).sum();
@@ -126,7 +129,13 @@ fn teach(
     let mut taught = teach::send(&lesson, &materials)?;
     taught.n_retired += teach::retire_lost(client, &found.folders)?;
     output.end_progress();
-    output.show(&told(&set, &taught, &skipped), |_| describe(&set, &taught, &skipped));
+    output.show(&told(&set, &taught, &skipped), |_| {
+        let mut text = describe(&set, &taught, &skipped);
+        if !is_chosen && 0 < taught.n_files {
+            text.push_str(&format!("\n{}", after_first(&set)));
+        }
+        text
+    });
     let is_well = taught.sample.missed.is_empty() && taught.problems.is_empty();
     let is_nothing = taught.n_files == 0 && !skipped.is_empty();
     Ok(if is_well && !is_nothing { ExitCode::SUCCESS } else { Exit::Failure.into() })
@@ -181,10 +190,16 @@ fn project_for(file: &Path) -> Option<String> {
     folder.starts_with(&here).then(|| project_of(Path::new(&here)))
 }
 
+/// Tells whoever named several files how their set came by its name.
+fn after_first(set: &str) -> String {
+    format!("all of them are the set `{set}`, after the first; `--as NAME` gives it another name")
+}
+
 fn named_after(path: Option<&PathBuf>) -> String {
     let whole = path.and_then(|path| std::fs::canonicalize(path).ok()).unwrap_or_default();
     let name = if whole.is_dir() { whole.file_name() } else { whole.file_stem() };
     let name = name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name: String = name.chars().take(NAMED_CHARS_MAX).collect();
     parse_set(&name).unwrap_or_else(|_| "files".to_owned())
 }
 
