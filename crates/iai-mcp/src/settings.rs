@@ -191,7 +191,7 @@ impl Settings {
             new_passphrase: get("IAI_MCP_CRYPTO_NEW_PASSPHRASE"),
             idle_shutdown: idle_shutdown(get("IAI_DAEMON_IDLE_SHUTDOWN_SECS"))?,
             host_session: get("CLAUDE_CODE_SESSION_ID"),
-            is_colour_off: get("NO_COLOR").is_some(),
+            is_colour_off: get("NO_COLOR").is_some() || get("TERM").as_deref() == Some("dumb"),
             editor: get("VISUAL").or_else(|| get("EDITOR")),
             user_home: get("HOME").map(PathBuf::from),
             config_folder: folder("XDG_CONFIG_HOME"),

@@ -14,6 +14,10 @@ use crate::recall::Excerpt;
 use crate::trust::distrust;
 
 /// The most memories shown at once.
+/// Less than this of a session's name is taken for the whole of it.
+const SESSION_CHARS_MIN: usize = 4;
+/// Sessions that are named to somebody who has to choose.
+const SESSIONS_NAMED_MAX: usize = 5;
 const SHOWN_MAX: usize = 1000;
 /// What one view shows of a text. Escaped to the worst, it still fits a frame.
 const PART_CHARS_MAX: usize = 500_000;
@@ -145,7 +149,8 @@ impl MemoryEngine {
         })
     }
 
-    /// Returns a session's turns as they were said, from the one numbered `skip` on.
+    /// Returns a session's turns as they were said, from the one numbered `skip` on; the beginning
+    /// of its name is enough where only one begins so.
     pub fn session_turns(
         &self,
         session: &str,
@@ -153,7 +158,10 @@ impl MemoryEngine {
         limit: usize,
     ) -> Result<Vec<MemoryView>> {
         let limit = limit.min(SHOWN_MAX);
-        self.read(|reader| Ok(whole_views(reader.session_turns(session, skip, limit)?)))
+        self.read(|reader| {
+            let session = session_called(reader, session)?;
+            Ok(whole_views(reader.session_turns(&session, skip, limit)?))
+        })
     }
 
     /// Returns the newest memories that contain `text`, whatever its case.
@@ -169,6 +177,22 @@ impl MemoryEngine {
             Ok(views(reader.containing(text, &filter, limit)?))
         })
     }
+}
+
+/// Returns the name of the session that is meant by it, or by its beginning.
+fn session_called(reader: &Reader, name: &str) -> Result<String> {
+    if name.len() < SESSION_CHARS_MIN || !reader.session_numbers(name)?.is_empty() {
+        return Ok(name.to_owned());
+    }
+    let mut found = reader.sessions_beginning(name, SESSIONS_NAMED_MAX + 1)?;
+    if found.len() <= 1 {
+        return Ok(found.pop().unwrap_or_else(|| name.to_owned()));
+    }
+    let more = if SESSIONS_NAMED_MAX < found.len() { ", …" } else { "" };
+    found.truncate(SESSIONS_NAMED_MAX);
+    let why =
+        format!("`{name}` fits several sessions: {}{more}; give more of it", found.join(", "));
+    Err(MemoryError::bad("session", why))
 }
 
 fn store_filter(reader: &Reader, filter: &ShelfFilter) -> Result<Filter> {

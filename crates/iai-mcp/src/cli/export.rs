@@ -40,7 +40,10 @@ pub(super) struct ExportArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
     /// The file to make, or a folder to make it in; without it, the standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The same
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
     output: Option<PathBuf>,
 }
 
@@ -61,7 +64,7 @@ pub(super) fn run(
         since: arguments.since,
     };
     output.remark(PLAIN);
-    let Some(target) = &arguments.output else {
+    let Some(target) = arguments.file.as_ref().or(arguments.output.as_ref()) else {
         let mut writer = Writer::new(arguments.format, |text: &str| {
             output.text(text);
             Ok(())

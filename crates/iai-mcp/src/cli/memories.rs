@@ -63,7 +63,7 @@ pub(super) struct SearchArguments {
 #[derive(Args)]
 pub(super) struct ListArguments {
     /// At most this many
-    #[arg(long, short = 'n', default_value_t = 20, value_parser = limit())]
+    #[arg(long, short = 'n', alias = "hits", default_value_t = 20, value_parser = limit())]
     limit: u64,
     /// Only memories of this project: a folder of it, or its name
     #[arg(long, value_name = "PROJECT")]
@@ -255,11 +255,26 @@ fn describe_whole(memory: &Value) -> String {
         ("said", format!("{} by {} ({})", field("ts"), field("role"), field("host"))),
         ("session", field("session_id")),
         ("project", field("project")),
-        ("tier", field("tier")),
+        ("tier", kind(memory).to_owned()),
         ("valid", format!("{} → {}", field("valid_from"), field("valid_to"))),
+        ("pinned", pinned(memory).to_owned()),
     ];
-    let facts = facts.map(|(name, value)| format!("{name:<8} {value}"));
+    let facts = facts.iter().filter(|(_, value)| !value.is_empty());
+    let facts: Vec<String> = facts.map(|(name, value)| format!("{name:<8} {value}")).collect();
     format!("{}\n\n{}", facts.join("\n"), field("literal_surface"))
+}
+
+/// What kind of memory it is; a passage of a file is no summary, though both are kept as one tier.
+fn kind(memory: &Value) -> &str {
+    match speaker(memory) {
+        "taught" => "taught",
+        _ => memory.at("tier").as_str().unwrap_or("-"),
+    }
+}
+
+/// Says that a memory is pinned, where it is.
+fn pinned(memory: &Value) -> &'static str {
+    if memory.at("pinned") == true { "yes; `iai-mcp unpin` lets go of it" } else { "" }
 }
 
 /// One memory on one line, for a program.

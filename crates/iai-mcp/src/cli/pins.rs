@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::memories::page::Sought;
-use super::memories::show_list;
+use super::memories::{items, show_list};
 use super::output::Output;
 use crate::client::Client;
 use crate::fields::Fields as _;
@@ -29,7 +29,13 @@ pub(super) fn pin(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let Some(id) = &arguments.id else {
-        show_list(&client.call("memory_pins", &json!({}))?, Sought::Nothing, output);
+        let pins = client.call("memory_pins", &json!({}))?;
+        if items(&pins, "memories").is_empty() && !output.is_json() {
+            output
+                .text("nothing is pinned yet; `iai-mcp pin ID` has a memory told in every session");
+            return Ok(ExitCode::SUCCESS);
+        }
+        show_list(&pins, Sought::Nothing, output);
         return Ok(ExitCode::SUCCESS);
     };
     let params =

@@ -30,7 +30,8 @@ pub(super) fn run(client: &Client, session: &str, output: &Output) -> anyhow::Re
     if turns.is_empty() {
         bail!("there is no session {session}; `iai-mcp list` shows sessions with `--json`");
     }
-    let told = json!({"session": session, "turns": turns});
+    let whole = turns.first().map_or(&Value::Null, |turn| turn.at("session_id"));
+    let told = json!({"session": whole, "turns": turns});
     output.show(&told, |_| turns.iter().map(describe).collect::<Vec<_>>().join("\n\n"));
     Ok(ExitCode::SUCCESS)
 }

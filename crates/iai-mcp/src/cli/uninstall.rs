@@ -131,11 +131,11 @@ impl<'a> Plan<'a> {
     fn rows(&self) -> Vec<Row> {
         let service = match self.keeping.files.is_empty() {
             true => String::new(),
-            false => format!(", and its service goes: {}", self.keeping.paths()),
+            false => format!(", and its service would go: {}", self.keeping.paths()),
         };
         let mut rows = vec![match is_nobody_the_daemon(&self.settings.home) {
             true if service.is_empty() => Row::new(DAEMON, State::Already, "does not run"),
-            _ => Row::new(DAEMON, State::Planned, format!("is stopped{service}")),
+            _ => Row::new(DAEMON, State::Planned, format!("would be stopped{service}")),
         }];
         if self.hosts.is_empty() {
             rows.push(nothing_in_hosts());
@@ -143,15 +143,23 @@ impl<'a> Plan<'a> {
         rows.extend(self.hosts.iter().map(|done| host_row(done, false)));
         let unfinished = self.installer.unfinished(&self.all_files);
         if !unfinished.is_empty() {
-            rows.push(Row::new(UNFINISHED, State::Planned, deleted(&unfinished)));
+            rows.push(Row::new(
+                UNFINISHED,
+                State::Planned,
+                format!("would be {}", deleted(&unfinished)),
+            ));
         }
         let copies = self.installer.backups(&HOSTS);
         if self.memory == Memory::Purged && !copies.is_empty() {
-            rows.push(Row::new(COPIES, State::Planned, format!("deleted: {}", joined(&copies))));
+            rows.push(Row::new(
+                COPIES,
+                State::Planned,
+                format!("would be deleted: {}", joined(&copies)),
+            ));
         }
         rows.push(match self.memory {
             Memory::Kept => self.store_kept(),
-            Memory::Purged => Row::new(STORE, State::Planned, self.loss()),
+            Memory::Purged => Row::new(STORE, State::Planned, format!("would be {}", self.loss())),
         });
         rows
     }
@@ -300,7 +308,9 @@ fn host_row(done: &Done, is_applied: bool) -> Row {
     let state = if is_applied { State::Done } else { State::Planned };
     match &done.failure {
         Some(failure) => Row::failed(file.host, failure, "then run `iai-mcp uninstall` again"),
-        None => Row::new(file.host, state, format!("{} {}", done.word(true), file.path.display())),
+        None => {
+            Row::new(file.host, state, format!("{} {}", done.word(is_applied), file.path.display()))
+        }
     }
 }
 

@@ -96,6 +96,11 @@ pub(crate) const VARIABLES: &[Setting] = &[
     },
     Setting { name: "NO_COLOR", takes: Takes::Presence, effect: "no colours" },
     Setting {
+        name: "TERM",
+        takes: Takes::Text("what the terminal is"),
+        effect: "no colours where it is `dumb`",
+    },
+    Setting {
         name: "VISUAL",
         takes: Takes::Text("`$EDITOR`"),
         effect: "the program that `identity edit` opens, with its arguments",

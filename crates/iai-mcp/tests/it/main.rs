@@ -22,6 +22,7 @@ mod corrections;
 mod crash;
 mod daemon;
 mod doctor;
+mod first_tries;
 mod forgetting;
 mod founding;
 mod guards;

@@ -48,7 +48,10 @@ impl Pty {
         tcsetwinsize(&terminal, size).unwrap();
         let before = tcgetattr(&terminal).unwrap();
         let end = || Stdio::from(terminal.try_clone().unwrap());
-        command.env("TERM", "xterm-256color").stdin(end()).stderr(end());
+        if !command.get_envs().any(|(name, _)| name == "TERM") {
+            command.env("TERM", "xterm-256color");
+        }
+        command.stdin(end()).stderr(end());
         command.stdout(match stdout {
             Stdout::Terminal => end(),
             Stdout::Pipe => Stdio::piped(),

@@ -109,6 +109,20 @@ impl Reader {
         })
     }
 
+    /// Returns the names of sessions that begin so, in order.
+    pub fn sessions_beginning(&self, beginning: &str, limit: usize) -> Result<Vec<String>> {
+        // No name has the last character there is.
+        let end = format!("{beginning}{}", char::MAX);
+        self.run("looking for the beginning of a session's name", |c| {
+            c.prepare_cached(
+                "SELECT DISTINCT name FROM session WHERE name >= ? AND name < ? ORDER BY name
+                  LIMIT ?",
+            )?
+            .query_map(params![beginning, end, sql_limit(limit)], |row| row.get(0))?
+            .collect()
+        })
+    }
+
     /// Returns the ids that begin with these hexadecimal digits, hyphens aside, in order.
     pub fn find_prefix(&self, hex_prefix: &str, limit: usize) -> Result<Vec<MemoryId>> {
         let Some((low, high)) = prefix_range(hex_prefix) else {

@@ -211,7 +211,9 @@ impl Painter<'_> {
         let (date, age) = (self.look.date(said_at), self.look.age(said_at));
         let head = format!("{date} · {age} · {} · {}", speaker(memory), project_name(memory));
         let heading = self.coloured(Style::new().add_modifier(Modifier::BOLD), Color::Green);
-        lines.push(Line::styled(visible(&head).into_owned(), heading));
+        let head = snippet(&visible(&head), &[], width.max(1));
+        let head: String = head.into_iter().map(|piece| piece.text).collect();
+        lines.push(Line::styled(head, heading));
         let text = memory.at("literal_surface").as_str().unwrap_or_default();
         // Cut before anything is sought in it: a text may have megabytes.
         let cut = text.char_indices().nth(PREVIEW_CHARS_MAX).map(|(place, _)| place);

@@ -156,10 +156,15 @@ fn store_files(settings: &Settings, status: &Result<Value, CallError>) -> Check 
         return Check::fail(NAME, found, next);
     }
     let (database, vault) = (settings.home.database(), settings.home.vault());
-    let n_bytes = fs::metadata(&database).map_or(0, |metadata| metadata.len());
+    let length = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+    let n_bytes = length(&database);
     match (n_bytes, vault.exists()) {
         (1.., true) => {
-            Check::pass(NAME, format!("{} ({} KiB)", database.display(), n_bytes / 1024))
+            // What was stored of late is in the log still.
+            let mut log = database.clone().into_os_string();
+            log.push("-wal");
+            let n_kibibytes = (n_bytes + length(log.as_ref())).div_ceil(1024);
+            Check::pass(NAME, format!("{} ({n_kibibytes} KiB)", database.display()))
         }
         (0, false) => Check::warn(NAME, "no store yet", "`iai-mcp setup` makes one"),
         (0, true) => match why_no_database(settings) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{advice, items, speaker};
+use super::{advice, items, kind, pinned, speaker};
 use crate::cli::paper::{Look, Tone, beside, dotted, layout, plain_lines, snippet, visible};
 use crate::client::matched_words;
 use crate::fields::Fields as _;
@@ -135,17 +135,18 @@ pub(in crate::cli) fn whole(memory: &Value, look: &Look) -> String {
         ("said", format!("{} by {} ({})", dated("ts"), visible(speaker(memory)), field("host"))),
         ("session", field("session_id")),
         ("project", field("project")),
-        ("tier", field("tier")),
+        ("tier", visible(kind(memory)).into_owned()),
         ("valid", until),
+        ("pinned", pinned(memory).to_owned()),
     ];
-    let facts = facts.map(|(name, value)| {
+    let facts = facts.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| {
         let head = format!("{name:<8} ");
         let laid = beside(&head, NAME_COLUMNS, &value, look.line_width());
         laid.lines().map(|line| look.tint(Tone::Quiet, line)).collect::<Vec<_>>().join("\n")
     });
     let text = layout(text_of(memory, "literal_surface"), &[], look.line_width());
     let text: Vec<String> = text.iter().map(|line| look.line(line)).collect();
-    format!("{}\n\n{}", facts.join("\n"), text.join("\n"))
+    format!("{}\n\n{}", facts.collect::<Vec<_>>().join("\n"), text.join("\n"))
 }
 
 /// Shows a memory that just came in.
