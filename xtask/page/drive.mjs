@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
+import * as details from "./details.mjs";
 
 const [binary, browserName, nMemories, ...only] = process.argv.slice(2);
 const axeSource = readFileSync(
@@ -263,6 +264,8 @@ async function lessons(visit) {
   await page.getByRole("button", { name: "Remove handbook" }).waitFor();
   await visit.look("teach");
   await drop(page, "handbook.md", HANDBOOK);
+  await page.getByText("handbook.md is known already").waitFor();
+  await drop(page, "handbook.md", HANDBOOK.replace("second", "third"));
   await page.getByRole("heading", { name: "Replace handbook.md?" }).waitFor();
   await visit.look("replace");
   await page.getByRole("button", { name: "Leave it" }).click();
@@ -466,12 +469,18 @@ async function ended(visit) {
   visit.isOver = true;
   visit.child.kill("SIGTERM");
   await new Promise((done) => visit.child.once("exit", done));
-  await visit.page.evaluate(() => {
-    location.hash = "#/timeline";
-  });
   await visit.page.waitForFunction(() =>
     document.querySelector(".notice")?.textContent.includes("has ended"),
   );
+}
+
+/** What a newcomer meets. */
+async function newcomer(visit) {
+  await details.home(visit);
+  await details.nothingFits(visit, find);
+  await details.map(visit);
+  await details.upTo(visit);
+  await details.back(visit, find);
 }
 
 const profile = mkdtempSync(join(tmpdir(), "iai-page-"));
@@ -482,6 +491,7 @@ const browser = await chromium.launch({
   env: { ...process.env, HOME: profile },
 });
 try {
+  details.changeAMind(run);
   console.log(`The page in ${browserName} ${browser.version()}, ${nMemories} memories:`);
   for (const [name, options, ...acts] of [
     ["wide-light", { colorScheme: "light" }, screens, deeds, lessons],
@@ -491,6 +501,9 @@ try {
     ["keys", { colorScheme: "light" }, keys],
     ["pace-wide", { colorScheme: "light" }, pace],
     ["pace-narrow", { colorScheme: "light", viewport: NARROW, hasTouch: true }, pace],
+    ["newcomer-wide", { colorScheme: "light" }, newcomer, (visit) => details.markdown(visit, find)],
+    ["newcomer-narrow", { colorScheme: "dark", viewport: NARROW, hasTouch: true }, newcomer],
+    ["asleep", { colorScheme: "light" }, (visit) => details.asleep(visit, run, drop)],
     ["outage", { colorScheme: "light" }, outage, ended],
   ]) {
     if (only.length && !only.includes(name)) continue;

@@ -110,7 +110,7 @@ fn fetch_scripts(folder: &Path) -> Result<(), String> {
     find_npm()?;
     let io = |error| format!("cannot fill {}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(io)?;
-    for name in ["package.json", "package-lock.json", ".npmrc", "drive.mjs"] {
+    for name in ["package.json", "package-lock.json", ".npmrc", "drive.mjs", "details.mjs"] {
         let from = repository::root().join("xtask/page").join(name);
         fs::copy(&from, folder.join(name)).map_err(io)?;
     }
