@@ -92,13 +92,21 @@ export function kindOf({ tier, session_id: session, taught }) {
   return tier === "semantic" ? "summary" : tier;
 }
 
+/** A line of words without the marks of Markdown, which only a whole text is drawn with. */
+export function plain(words) {
+  return words
+    .replace(/`([^`]{1,200})`/g, "$1")
+    .replace(/\*\*(\S[^*]{0,400})\*\*/g, "$1")
+    .replace(/(^|\s)#{1,6}\s+(?=\S)/g, "$1");
+}
+
 /** A line that leads to a memory. */
 export function glimpse(memory, before) {
   return h(
     "a.glimpse",
     { href: `#/memory/${memory.record_id}`, "data-item": "" },
     before ? h("span.glimpse-why", {}, before) : null,
-    h("span.glimpse-words", {}, memory.first_words || "(no words)"),
+    h("span.glimpse-words", {}, plain(memory.first_words) || "(no words)"),
     h(
       "span.glimpse-meta",
       {},

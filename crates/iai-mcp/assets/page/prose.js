@@ -1,7 +1,7 @@
 // Draws the simple part of Markdown that people and assistants write: headings, lists, bold words,
 // code. Every word goes into the page as text; what is not understood stays as it was written.
 
-import { h, inline } from "./elements.js";
+import { h } from "./elements.js";
 
 const HEADING = /^#{1,6}\s+(.+?)\s*#*$/;
 const ITEM = /^(\s*)(?:[-*+•]|(\d{1,4})[.)])\s+(.*)$/;
@@ -60,18 +60,20 @@ function put(made, [, blanks, count, words]) {
   return [h(kind.toLowerCase(), {}, item)];
 }
 
-/** Shows bold words and code within a line. */
-function spans(text) {
-  const parts = text.split(/(`[^`\n]{1,200}`)/);
-  return parts.flatMap((part, place) => (place % 2 === 1 ? inline(part) : bold(part)));
+/** Shows bold words and code within a line; `leaf` makes of plain words what is to be shown. */
+export function spans(text, leaf = (words) => [words]) {
+  const parts = text.split(/`([^`\n]{1,200})`/);
+  return parts.flatMap((part, place) =>
+    place % 2 === 1 ? h("code", {}, leaf(part)) : bold(part, leaf),
+  );
 }
 
-function bold(text) {
+function bold(text, leaf) {
   const made = [];
   let rest = text;
   for (let found = rest.match(BOLD); found; found = rest.match(BOLD)) {
-    made.push(rest.slice(0, found.index), h("strong", {}, found[1] ?? found[2]));
+    made.push(...leaf(rest.slice(0, found.index)), h("strong", {}, leaf(found[1] ?? found[2])));
     rest = rest.slice(found.index + found[0].length);
   }
-  return [...made, rest];
+  return [...made, ...leaf(rest)];
 }

@@ -3,6 +3,7 @@
 import { ask } from "./ask.js";
 import { ago, moment } from "./dates.js";
 import { glimpse, h, inline, kindOf, marked, number, projectChoice, shortProject, speaker } from "./elements.js";
+import { spans } from "./prose.js";
 import { sessionItem } from "./timeline.js";
 
 const TYPING_MS = 250;
@@ -180,7 +181,7 @@ function hitCard(hit, cue, best, place) {
     "a.hit-words",
     { href: `#/memory/${hit.record_id}`, "data-item": "" },
     hit.excerpt?.start > 0 ? "… " : null,
-    marked(shown, cue),
+    spans(shown, (words) => marked(words, cue)),
     (hit.excerpt && hit.excerpt.end < hit.excerpt.total) || shown !== text ? " …" : null,
   );
   return h(

@@ -2,7 +2,7 @@
 
 import { ask } from "./ask.js";
 import { ago, clock, dayKey, endOf, lasted, longDay, moment, utcOffsetMinutes } from "./dates.js";
-import { counted, h, inline, number, projectChoice, shortProject, waiting } from "./elements.js";
+import { counted, h, inline, number, plain, projectChoice, shortProject, waiting } from "./elements.js";
 
 export const title = "Timeline";
 
@@ -144,7 +144,7 @@ export function sessionItem(line, isDated) {
       { datetime: line.ended },
       isDated ? moment(line.ended) : clock(line.began),
     ),
-    h("span.session-words", {}, line.opening ?? "(nothing said by you)"),
+    h("span.session-words", {}, plain(line.opening ?? "(nothing said by you)")),
     h(
       "span.session-meta",
       {},
