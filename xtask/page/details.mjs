@@ -126,13 +126,14 @@ export async function markdown(visit, find) {
   await page.getByRole("button", { name: "Correct" }).click();
   await page.fill(
     "#correction",
-    "### Colours\n\nThe **legend** is <i>teal</i>:\n\n- on `white` paper\n- at night\n\n2. later",
+    "### Colours\n\nThe **legend** is <i>teal</i>:\n\n- on `white` paper\n- at night\n  1. dimmed\n\n2. later",
   );
   await page.getByRole("button", { name: "Keep the correction" }).click();
   await page.waitForSelector(".replaces");
   const words = page.locator("article.words");
   assert.equal(await words.locator("strong").innerText(), "legend");
-  assert.equal(await words.locator("li").count(), 3);
+  assert.equal(await words.locator("li").count(), 4);
+  assert.equal(await words.locator("ul li ol li").innerText(), "dimmed");
   assert.equal(await words.locator("i").count(), 0, "words became markup");
   const drawn = await words.innerText();
   assert.ok(drawn.includes("<i>teal</i>") && !drawn.includes("**") && !drawn.includes("###"));

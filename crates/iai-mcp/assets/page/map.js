@@ -18,6 +18,7 @@ export async function show(view, { query, signal, go }) {
   view.append(waiting("Reading …"));
   const told = await ask("picture_topics", {}, signal);
   if (!told.topics.length) return view.replaceChildren(...nothing(told));
+  const shown = extent(told);
   await include(told.topics, wanted, signal);
   const chart = layOut(told.topics);
   const canvas = h("canvas", {
@@ -34,7 +35,7 @@ export async function show(view, { query, signal, go }) {
   const zoom = (name, label, act) =>
     h("button", { type: "button", "aria-label": name, title: name, onclick: act }, label);
   view.replaceChildren(
-    h("div.head", {}, h("h1", {}, "Map of topics"), h("p.muted", {}, extent(told))),
+    h("div.head", {}, h("h1", {}, "Map of topics"), h("p.muted", {}, shown)),
     h(
       "div.map",
       {},

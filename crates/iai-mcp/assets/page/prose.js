@@ -49,15 +49,23 @@ function blocks(text) {
 
 /** Puts an item into the list before it, or returns a list that begins with it. */
 function put(made, [, blanks, count, words]) {
-  const level = Math.min(LEVEL_MAX, Math.floor(blanks.length / INDENT));
-  const item = h(`li.level-${level}`, count ? { value: count } : {}, spans(words));
+  const item = h("li", count ? { value: count } : {}, spans(words));
   const kind = count ? "OL" : "UL";
-  const last = made.at(-1);
-  if (last?.tagName === kind || (last && level > 0 && /^[OU]L$/.test(last.tagName))) {
-    last.append(item);
-    return [];
+  let level = Math.min(LEVEL_MAX, Math.floor(blanks.length / INDENT));
+  let list = isList(made.at(-1)) ? made.at(-1) : null;
+  // Down into the list of the last item, as far as there is one.
+  while (level > 0 && isList(list?.lastElementChild?.lastElementChild)) {
+    list = list.lastElementChild.lastElementChild;
+    level -= 1;
   }
-  return [h(kind.toLowerCase(), {}, item)];
+  if (list && level > 0) list.lastElementChild.append(h(kind.toLowerCase(), {}, item));
+  else if (list?.tagName === kind) list.append(item);
+  else return [h(kind.toLowerCase(), {}, item)];
+  return [];
+}
+
+function isList(element) {
+  return element?.tagName === "OL" || element?.tagName === "UL";
 }
 
 /** Shows bold words and code within a line; `leaf` makes of plain words what is to be shown. */

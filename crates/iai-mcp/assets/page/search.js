@@ -11,6 +11,8 @@ const TYPING_MS = 250;
 const AT_HAND = 5;
 const SHOWN_CHARS = 420;
 const LONG_CHARS = 1600;
+/** Below this share of the best score, a hit is behind a line that opens. */
+const FIT_SHARE = 0.4;
 /** Where nothing fits, so many of what comes nearest are enough. */
 const NEAREST_SHOWN = 5;
 
@@ -113,9 +115,11 @@ async function found(cue, project, signal) {
   const card = (hit, place) => h("li", {}, hitCard(hit, cue, best, place));
   const hits = answer.hits.map(card);
   const old = answer.anti_hits.map((hit) => card(hit, null));
-  const shown = isDoubtful ? hits.splice(0, NEAREST_SHOWN) : hits.splice(0);
+  const isFit = (hit) => best === null || hit.score >= FIT_SHARE * best;
+  const nFit = answer.hits.findIndex((hit) => !isFit(hit));
+  const shown = hits.splice(0, isDoubtful ? NEAREST_SHOWN : nFit < 0 ? hits.length : nFit);
   return [
-    h("p.count", { role: "status" }, told(answer, isDoubtful)),
+    h("p.count", { role: "status" }, told(answer, isDoubtful, shown.length)),
     answer.hints.length
       ? h(
           "ul.hints",
@@ -129,7 +133,7 @@ async function found(cue, project, signal) {
       ? h(
           "details.farther",
           {},
-          h("summary", {}, `${number(hits.length)} more that fit even less`),
+          h("summary", {}, `${number(hits.length)} more that fit less`),
           h("ol.hits", { "aria-label": "What comes less near" }, hits),
         )
       : null,
@@ -146,11 +150,11 @@ async function found(cue, project, signal) {
 
 /** What came of it, in a line. Everything remembered is near to a cue in some degree: a number of
  *  hits says how many are shown, never how many there are. */
-function told({ hits, timing_us: timing }, isDoubtful) {
-  if (!hits.length) return "Nothing found.";
+function told({ timing_us: timing }, isDoubtful, nShown) {
+  if (!nShown) return "Nothing found.";
   if (isDoubtful) return "Nothing fits well. This comes nearest:";
   const took = timing ? `, in ${number(Math.max(1, Math.round(timing.all / 1000)))} ms` : "";
-  return hits.length === 1 ? `1 hit${took}` : `${number(hits.length)} shown, best first${took}`;
+  return nShown === 1 ? `1 hit${took}` : `${number(nShown)} shown, best first${took}`;
 }
 
 /** What to try where nothing was found; a hint may have said it. */
@@ -293,7 +297,7 @@ async function atHand(project, signal, sessions) {
   const within = project ? { project } : {};
   const [pins, told, page] = await Promise.all([
     ask("memory_pins", {}, signal),
-    ask("picture_decided", { limit: 2 * AT_HAND, ...within }, signal).catch((error) => {
+    ask("picture_decided", { limit: AT_HAND + 3, ...within }, signal).catch((error) => {
       if (error.name === "AbortError") throw error;
       // A daemon of before knows no such question.
       return { decided: [] };
