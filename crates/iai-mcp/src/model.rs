@@ -302,6 +302,9 @@ mod tests {
         let inside = scratch.folder("1.0").unwrap();
         assert_eq!(fs::metadata(&inside).unwrap().mode() & 0o777, 0o700);
         drop(scratch);
+        assert!(!home.root().exists(), "what was not there before is not there now");
+        fs::create_dir_all(home.models()).unwrap();
+        drop(Scratch::new(&home).unwrap());
         assert_eq!(fs::read_dir(home.models()).unwrap().count(), 0);
     }
 }
