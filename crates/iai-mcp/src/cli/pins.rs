@@ -31,8 +31,8 @@ pub(super) fn pin(
     let Some(id) = &arguments.id else {
         let pins = client.call("memory_pins", &json!({}))?;
         if items(&pins, "memories").is_empty() && !output.is_json() {
-            output
-                .text("nothing is pinned yet; `iai-mcp pin ID` has a memory told in every session");
+            let none = "nothing is pinned yet; `iai-mcp pin ID` has a memory told in every session";
+            output.text(&output.beside("", 0, none));
             return Ok(ExitCode::SUCCESS);
         }
         show_list(&pins, Sought::Nothing, output);

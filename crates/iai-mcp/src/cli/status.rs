@@ -23,8 +23,10 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     match client.status() {
         Ok(mut status) => {
-            // Counted by the daemon, so that what is told here is what the page tells.
-            if let Ok(overview) = client.call_daemon("store_overview", &json!({})) {
+            // Counted as for the page; a daemon that still opens the store is not waited for.
+            let is_ready = status.at("state") == "ready";
+            let overview = is_ready.then(|| client.call_daemon("store_overview", &json!({})));
+            if let Some(Ok(overview)) = overview {
                 status.set("taught", overview.at("taught").clone());
                 status.set("generated", overview.at("generated").clone());
             }

@@ -104,7 +104,11 @@ fn teach(
     check_config(settings)?;
     let found = teach::find_files(&arguments.paths, &settings.switched_off)?;
     let set = arguments.set.clone().unwrap_or_else(|| named_after(arguments.paths.first()));
-    let is_chosen = arguments.set.is_some() || arguments.paths.len() < 2;
+    // Whoever names several files is told how their set came by its name.
+    let origin = match arguments.set.is_none() && 1 < arguments.paths.len() {
+        true => ", after the first file (`--as NAME` gives it another name)",
+        false => "",
+    };
     let mut skipped = found.skipped;
     let materials = read_all(&found.files, &mut skipped, output)?;
     let n_passages: usize = materials.iter().map(|material| material.passages.len()).sum();
@@ -129,13 +133,7 @@ fn teach(
     let mut taught = teach::send(&lesson, &materials)?;
     taught.n_retired += teach::retire_lost(client, &found.folders)?;
     output.end_progress();
-    output.show(&told(&set, &taught, &skipped), |_| {
-        let mut text = describe(&set, &taught, &skipped);
-        if !is_chosen && 0 < taught.n_files {
-            text.push_str(&format!("\n{}", after_first(&set)));
-        }
-        text
-    });
+    output.show(&told(&set, &taught, &skipped), |_| describe((&set, origin), &taught, &skipped));
     let is_well = taught.sample.missed.is_empty() && taught.problems.is_empty();
     let is_nothing = taught.n_files == 0 && !skipped.is_empty();
     Ok(if is_well && !is_nothing { ExitCode::SUCCESS } else { Exit::Failure.into() })
@@ -190,11 +188,6 @@ fn project_for(file: &Path) -> Option<String> {
     folder.starts_with(&here).then(|| project_of(Path::new(&here)))
 }
 
-/// Tells whoever named several files how their set came by its name.
-fn after_first(set: &str) -> String {
-    format!("all of them are the set `{set}`, after the first; `--as NAME` gives it another name")
-}
-
 fn named_after(path: Option<&PathBuf>) -> String {
     let whole = path.and_then(|path| std::fs::canonicalize(path).ok()).unwrap_or_default();
     let name = if whole.is_dir() { whole.file_name() } else { whole.file_stem() };
@@ -238,7 +231,7 @@ fn told(set: &str, taught: &Taught, skipped: &[(String, String)]) -> Value {
     told
 }
 
-fn describe(set: &str, taught: &Taught, skipped: &[(String, String)]) -> String {
+fn describe((set, origin): (&str, &str), taught: &Taught, skipped: &[(String, String)]) -> String {
     let mut head = format!(
         "{} · {} · {} stored · {} already known",
         counted(taught.n_files, "file"),
@@ -258,7 +251,7 @@ fn describe(set: &str, taught: &Taught, skipped: &[(String, String)]) -> String 
     }
     let mut lines = vec![head];
     if 0 < taught.n_files {
-        lines.push(format!("set `{set}` · `iai-mcp teach remove {set}` takes it back"));
+        lines.push(format!("set `{set}`{origin} · `iai-mcp teach remove {set}` takes it back"));
     }
     for (name, other) in taught.elsewhere.iter().take(SKIPPED_SHOWN_MAX) {
         lines.push(format!("  {name} stays in the set `{other}`, as which it was taught before"));
@@ -355,7 +348,7 @@ mod tests {
     fn whoever_asks_nothing_back_says_why() {
         let check = |n_passages: usize, n_stored: u64, want: Option<&str>| {
             let taught = Taught { n_files: 1, n_passages, n_stored, ..Taught::default() };
-            let told = describe("notes", &taught, &[]);
+            let told = describe(("notes", ""), &taught, &[]);
             let line = told.lines().find_map(|line| line.strip_prefix("none asked back by "));
             assert_eq!(line, want, "{told}");
         };
@@ -370,7 +363,7 @@ mod tests {
         let mut taught = Taught { n_files: 1, n_passages: 3, n_stored: 3, ..Taught::default() };
         taught.sample.n_asked = 2;
         taught.sample.n_found = 2;
-        let told = describe("notes", &taught, &[]);
+        let told = describe(("notes", ""), &taught, &[]);
         assert!(told.contains("2 of 2 found by their own words"), "{told}");
         assert!(!told.contains("none asked"), "{told}");
     }

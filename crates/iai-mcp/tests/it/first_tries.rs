@@ -26,7 +26,7 @@ fn begun() -> (Sandbox, Daemon) {
 fn turns_and_passages_are_counted_apart_everywhere() {
     let (sandbox, _daemon) = begun();
     let taught = stdout(&sandbox.run(&["teach", "guide.md", "other.md"]));
-    assert!(taught.contains("the set `guide`, after the first; `--as NAME`"), "{taught}");
+    assert!(taught.contains("set `guide`, after the first file (`--as NAME`"), "{taught}");
     assert!(sandbox.run(&["maintenance", "sleep-cycle"]).status.success());
     let status = stdout(&sandbox.run(&["status"]));
     assert!(status.contains("\nturns     4 captured · 4 stored · "), "{status}");
