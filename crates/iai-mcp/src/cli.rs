@@ -71,10 +71,10 @@ enum Command {
     Status,
     /// Find the memories that answer a cue
     ///
-    /// Below each hit stands what its score is made of. `words`: it has words of the cue. `meaning`:
-    /// it says something near. `scene`: the turns around it fit. `session`: other turns of its
-    /// session fit too. `session again`: its session was told above. `recency`: it was said of
-    /// late. `summary`: nobody said it, it was made of turns.
+    /// Below each hit stands what its score is made of. `words`: it has words of the cue.
+    /// `meaning`: it says something near. `scene`: the turns around it fit. `session`: other turns
+    /// of its session fit too. `session again`: its session was told above. `recency`: it was said
+    /// of late. `summary`: nobody said it, it was made of turns.
     Recall(memories::RecallArguments),
     /// Find memories that contain a text
     Search(memories::SearchArguments),
