@@ -13,7 +13,7 @@ const SHOWN_CHARS = 420;
 const LONG_CHARS = 1600;
 /** Below this share of the best score, a hit is behind a line that opens. */
 const FIT_SHARE = 0.4;
-/** Where nothing fits, so many of what comes nearest are enough. */
+/** So many are always shown; where nothing fits, they are enough. */
 const NEAREST_SHOWN = 5;
 
 export const title = "Search";
@@ -117,7 +117,8 @@ async function found(cue, project, signal) {
   const old = answer.anti_hits.map((hit) => card(hit, null));
   const isFit = (hit) => best === null || hit.score >= FIT_SHARE * best;
   const nFit = answer.hits.findIndex((hit) => !isFit(hit));
-  const shown = hits.splice(0, isDoubtful ? NEAREST_SHOWN : nFit < 0 ? hits.length : nFit);
+  const nWell = nFit < 0 ? hits.length : nFit;
+  const shown = hits.splice(0, isDoubtful ? NEAREST_SHOWN : Math.max(nWell, NEAREST_SHOWN));
   return [
     h("p.count", { role: "status" }, told(answer, isDoubtful, shown.length)),
     answer.hints.length
