@@ -278,6 +278,7 @@ fn answerer(
             opened.sync.ring();
             told
         }
+        "set_aside_clear" => clear_set_aside(&*store.wait()?, &face, call.params.read()),
         "secrets_scan" => {
             scanning::scan(&*store.wait()?, &settings.secrets_now(), call.params.read())
         }
@@ -353,6 +354,17 @@ fn drain_named(opened: &Opened, face: &Face, params: &Value) -> Result<Value, Fa
         drained.map_err(|error| Failure::new(code::FAILED, format!("{error:#}")))?;
     face.add(news.stored, news.set_aside);
     Ok(json!(ingested))
+}
+
+/// Deletes the lines set aside up to one that somebody has seen; what came later stays.
+fn clear_set_aside(opened: &Opened, face: &Face, params: &Value) -> Result<Value, Failure> {
+    let through = params.get("through").and_then(Value::as_u64);
+    let through = through.ok_or_else(|| {
+        Failure::new(code::BAD_PARAMS, "`through` must be the number of a line set aside")
+    })?;
+    let n_cleared = opened.engine.clear_set_aside(through, clock::now())?;
+    forgetting::show_counts(opened, face);
+    Ok(json!({"cleared": n_cleared}))
 }
 
 /// Looks for turns that did not fit into a message.

@@ -13,7 +13,8 @@ pub(crate) use sharing::SharingRoom;
 use std::borrow::Cow;
 
 use iai_store::{
-    Inserted, NewEvent, NewMemory, NewSetAside, Prepared, Receipt, ReceiptState, Severity, Writing,
+    Inserted, NewEvent, NewMemory, NewSetAside, Prepared, Receipt, ReceiptState, SetAside,
+    Severity, Writing,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -153,6 +154,32 @@ impl MemoryEngine {
     /// Returns the spool files that were put off.
     pub fn receipts_waiting(&self) -> Result<Vec<Receipt>> {
         self.read(|reader| Ok(reader.receipts_waiting()?))
+    }
+
+    /// Returns lines set aside, newest first.
+    pub fn set_aside(&self, limit: usize) -> Result<Vec<SetAside>> {
+        self.read(|reader| Ok(reader.set_aside(limit)?))
+    }
+
+    /// Deletes the lines set aside up to a number, because a person has seen them. Returns how many
+    /// those were.
+    pub fn clear_set_aside(&self, through: u64, now: Timestamp) -> Result<u64> {
+        self.write(|writing| {
+            let n_cleared = writing.clear_set_aside(through)?;
+            if 0 < n_cleared {
+                let data = json!({"lines": n_cleared});
+                writing.event(&NewEvent {
+                    kind: "set_aside_cleared".to_owned(),
+                    severity: Some(Severity::Info),
+                    domain: Some("capture".to_owned()),
+                    at: now,
+                    data,
+                    session: None,
+                    sources: Vec::new(),
+                })?;
+            }
+            Ok(n_cleared)
+        })
     }
 
     /// Remembers that a spool file could not be stored now and when to try again.

@@ -61,9 +61,9 @@ pub use iai_store::{
     Attached, BackupAsk, BackupChecked, BackupFacts, COMMITTED_FOLDER, CheckDepth, CheckReport,
     Created, Existing, ExportChoice, ForgetReason, GoneNames, KeyOrigin, KeySource, KeyStatus,
     MemoryId, NewMaster, NewMemory, PinReach, Problem, Receipt, ReceiptState, RestoreAsk, Role,
-    SCHEMA_VERSION, StoreError, StorePaths, SyncErasure, SyncProject, Tier, VaultKind, VaultNumber,
-    back_up, check_backup, check_log, create_key_file, damaged_logs, key_status, restore,
-    rotate_data_key, spool_keys,
+    SCHEMA_VERSION, SetAside, StoreError, StorePaths, SyncErasure, SyncProject, Tier, VaultKind,
+    VaultNumber, back_up, check_backup, check_log, create_key_file, damaged_logs, key_status,
+    restore, rotate_data_key, spool_keys,
 };
 pub use ingest::{BadLine, CaptureAnswer, CaptureAsk, Ingested, MissingTurns, SpoolBatch};
 pub use meaning::{MeaningStatus, ModelKept};

@@ -258,6 +258,16 @@ impl<'a> Writing<'a> {
         })
     }
 
+    /// Deletes the lines set aside up to a number, and returns how many those were.
+    pub fn clear_set_aside(&self, through: u64) -> Result<u64> {
+        let through = held("number of a line", through)?;
+        self.reader.run("clearing lines set aside", |c| {
+            c.prepare_cached("DELETE FROM set_aside WHERE number <= ?")?
+                .execute([through])
+                .map(|n| n as u64)
+        })
+    }
+
     fn hash_of(&self, id: MemoryId) -> Result<Option<[u8; 32]>> {
         self.reader.run("looking for a memory", |c| {
             c.prepare_cached("SELECT content_hash FROM memory WHERE uuid = ?")?

@@ -5,6 +5,7 @@ mod canary;
 mod checks;
 mod machines;
 mod repairs;
+mod spool;
 mod trends;
 
 use std::process::ExitCode;
@@ -16,6 +17,8 @@ use super::output::{Output, Tone};
 use crate::client::Client;
 use crate::settings::Settings;
 use repairs::Repair;
+
+pub(super) use repairs::move_aside;
 
 /// What stands before the words of a check: its verdict and its name …
 const HEAD_COLUMNS: usize = 28;

@@ -1,4 +1,6 @@
-//! `spool`: what waits on its way into the memory.
+//! `spool`: what waits on its way into the memory, and what was set aside there.
+
+mod aside;
 
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -11,6 +13,7 @@ use crate::capture::{WaitingFile, waiting_files};
 use crate::client::Client;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
+use aside::{Aside, clear};
 
 #[derive(Subcommand)]
 pub(super) enum SpoolCommand {
@@ -25,6 +28,16 @@ pub(super) enum SpoolCommand {
     Retry {
         /// Only this file
         file: Option<String>,
+    },
+    /// Show the lines that could not be understood, and were kept
+    Aside,
+    /// Take away what was set aside, once you have seen it
+    Clear {
+        /// Only this file of the spool, which no drain takes
+        file: Option<String>,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
     },
 }
 
@@ -49,6 +62,18 @@ pub(super) fn run(
             Ok(ExitCode::SUCCESS)
         }
         SpoolCommand::Retry { file } => retry(&client, file.as_deref(), settings, output),
+        SpoolCommand::Aside => {
+            let aside = Aside::of(&client, settings)?;
+            output.show(&aside.as_json(), |_| aside.describe());
+            Ok(ExitCode::SUCCESS)
+        }
+        SpoolCommand::Clear { file, yes } => {
+            let aside = match file {
+                Some(name) => Aside::named(settings, name)?,
+                None => Aside::of(&client, settings)?,
+            };
+            clear(&client, &aside, *yes, output)
+        }
     }
 }
 

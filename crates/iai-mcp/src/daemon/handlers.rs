@@ -14,8 +14,8 @@ pub(super) mod turns;
 pub(super) use forgetting::{forget_ask, progress};
 
 use iai_memory::{
-    CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, ShelfFilter,
-    StoreError, Tier, Timing,
+    CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, SetAside,
+    ShelfFilter, StoreError, Tier, Timing,
 };
 use iai_wire::code;
 use jiff::Timestamp;
@@ -31,6 +31,9 @@ const BUDGET_MAX: u64 = 100_000;
 const EVENTS_LIMIT: u64 = 100;
 const LIST_LIMIT: u64 = 20;
 const LIST_LIMIT_MAX: u64 = 1000;
+/// What is told of lines set aside: the newest of them, and how each begins.
+const SET_ASIDE_LIMIT: usize = 100;
+const SET_ASIDE_CHARS_MAX: usize = 300;
 /// Says of a correction that the user wrote it on the page.
 const BY_PAGE: &str = "page";
 /// A session id longer than this is somebody's mistake.
@@ -85,10 +88,7 @@ pub(crate) fn answer(
         "memory_beside" => looking::beside(engine, &given),
         "memory_search" => search(engine, &given),
         "memory_list" => list(engine, &given),
-        "memory_show" => {
-            let start = usize::try_from(given.count("start", 0)?).unwrap_or(usize::MAX);
-            reply(engine.show(&given.text("id")?, start))
-        }
+        "memory_show" => show(engine, &given),
         "session_turns" => session_turns(engine, &given),
         "turns_check" => turns::check(engine, parameters, now),
         "embedding_hurry" => {
@@ -96,6 +96,7 @@ pub(crate) fn answer(
             Ok(json!({}))
         }
         "spool_receipts" => spool_receipts(engine),
+        "set_aside_list" => set_aside(engine),
         "profile_get" => match given.optional_text("knob")? {
             Some(knob) => Ok(engine.profile_knob(&knob)?),
             None => Ok(engine.profile()?),
@@ -293,6 +294,11 @@ fn search(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failur
     Ok(json!({"count": found.len(), "memories": found}))
 }
 
+fn show(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
+    let start = usize::try_from(given.count("start", 0)?).unwrap_or(usize::MAX);
+    reply(engine.show(&given.text("id")?, start))
+}
+
 fn list(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
     let found = engine.list(&shelf_filter(given)?, limit(given)?)?;
     Ok(json!({"count": found.len(), "memories": found}))
@@ -315,6 +321,23 @@ fn spool_receipts(engine: &MemoryEngine) -> Result<Value, Failure> {
         files.insert(receipt.file, told);
     }
     Ok(json!({"files": files}))
+}
+
+fn set_aside(engine: &MemoryEngine) -> Result<Value, Failure> {
+    let lines = engine.set_aside(SET_ASIDE_LIMIT)?;
+    let told = |line: &SetAside| {
+        let words = String::from_utf8_lossy(&line.bytes);
+        json!({
+            "number": line.number,
+            "file": line.file,
+            "line": line.line,
+            "at": line.at.to_string(),
+            "reason": line.reason,
+            "first_words": words.chars().take(SET_ASIDE_CHARS_MAX).collect::<String>(),
+        })
+    };
+    let lines: Vec<Value> = lines.iter().map(told).collect();
+    Ok(json!({"count": engine.overview()?.set_aside, "lines": lines}))
 }
 
 fn events(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {

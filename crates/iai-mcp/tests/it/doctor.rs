@@ -194,3 +194,53 @@ fn what_a_killed_doctor_left_is_forgotten_by_the_next() {
     assert_eq!(sandbox.settled(0)["stored"], 0);
     assert!(!folder.exists());
 }
+
+#[test]
+fn what_was_set_aside_is_shown_and_goes_when_somebody_says_so() {
+    let sandbox = Sandbox::new();
+    sandbox.capture("s", &sandbox.transcript("t.jsonl", &["before", "after"]));
+    let file = sandbox.spool().remove(0);
+    let mut text = fs::read_to_string(&file).unwrap();
+    text.push_str("{broken\u{1b}[2J by a bad writer\n");
+    fs::write(&file, text).unwrap();
+    let given_up = file.with_file_name("s.permanent-failed-1.jsonl");
+    fs::write(&given_up, "far too long").unwrap();
+    let _daemon = sandbox.daemon();
+    assert_eq!(sandbox.settled(2)["failed"], 1);
+    let report = sandbox.doctor(&[]);
+    assert_eq!(row(&report, "set aside").0, "warn");
+    let next = report["checks"].as_array().unwrap().iter().find(|row| row["name"] == "set aside");
+    let next = next.unwrap()["next"].as_str().unwrap();
+    assert!(next.contains("`iai-mcp spool aside`") && next.contains("spool clear"), "{next}");
+
+    let shown = sandbox.run(&["spool", "aside"]);
+    assert!(stdout(&shown).contains("{broken␛[2J by a bad writer"), "{}", stdout(&shown));
+    assert!(stdout(&shown).contains("permanent-failed-1"), "{}", stdout(&shown));
+    let refused = sandbox.run(&["spool", "clear"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("--yes"), "{}", stderr(&refused));
+    assert_eq!(sandbox.json(&["--json", "spool", "aside"])["count"], 1);
+
+    let done = sandbox.json(&["--json", "spool", "clear", "--yes"]);
+    assert_eq!((&done["lines"], &done["files"]), (&json!(1), &json!(1)), "{done}");
+    let kept = fs::read_dir(done["moved_to"].as_str().unwrap()).unwrap().next().unwrap().unwrap();
+    assert_eq!(fs::read_to_string(kept.path()).unwrap(), "far too long");
+    assert_eq!(sandbox.status().unwrap()["failed"], 0);
+    assert_eq!(row(&sandbox.doctor(&[]), "set aside").0, "pass");
+    assert_eq!(stdout(&sandbox.run(&["spool", "aside"])).trim(), "nothing is set aside");
+}
+
+#[test]
+fn a_file_that_waits_is_not_cleared_and_one_that_stays_is() {
+    let sandbox = Sandbox::new();
+    sandbox.capture("s", &sandbox.transcript("t.jsonl", &["it waits"]));
+    let waits = sandbox.spool().remove(0);
+    let name = waits.file_name().unwrap().to_str().unwrap();
+    let refused = sandbox.run(&["spool", "clear", name, "--yes"]);
+    assert!(stderr(&refused).contains("waits to be stored"), "{}", stderr(&refused));
+    let newer = waits.with_file_name("newer.jsonl");
+    fs::write(&newer, "{\"version\":99}\n").unwrap();
+    assert!(row(&sandbox.doctor(&[]), "spool").1.contains("newer.jsonl"));
+    sandbox.json(&["--json", "spool", "clear", "newer.jsonl", "--yes"]);
+    assert_eq!(sandbox.spool(), [waits]);
+}

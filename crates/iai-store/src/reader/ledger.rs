@@ -72,7 +72,7 @@ impl Reader {
     /// Returns lines set aside, newest first.
     pub fn set_aside(&self, limit: usize) -> Result<Vec<SetAside>> {
         self.run("reading lines set aside", |c| {
-            c.prepare_cached("SELECT * FROM set_aside ORDER BY at_ms DESC, number DESC LIMIT ?")?
+            c.prepare_cached("SELECT * FROM set_aside ORDER BY number DESC LIMIT ?")?
                 .query_map([sql_limit(limit)], set_aside_of)?
                 .collect()
         })
@@ -171,6 +171,7 @@ fn receipt_of(row: &Row<'_>) -> rusqlite::Result<Receipt> {
 
 fn set_aside_of(row: &Row<'_>) -> rusqlite::Result<SetAside> {
     Ok(SetAside {
+        number: count(row, "number")?,
         file: row.get("file")?,
         line: count(row, "line")?,
         reason: row.get("reason")?,

@@ -147,6 +147,8 @@ pub struct NewSetAside {
 /// A spool line nobody could read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetAside {
+    /// Its number; later lines have larger ones.
+    pub number: u64,
     /// The spool file it stood in.
     pub file: String,
     /// Its line, counted from 1.

@@ -3,15 +3,14 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::time::Duration;
 
-use iai_wire::{SOCKET_PATH_BYTES_MAX, SealingKey};
+use iai_wire::SOCKET_PATH_BYTES_MAX;
 use rustix::fs::Access;
 use serde_json::Value;
 
 use super::super::capture_hooks::{Degree, folders, installer, wired_hosts};
 use super::repairs::{self, Repair};
-use super::{Check, canary, machines, trends};
+use super::{Check, canary, machines, spool, trends};
 use crate::client::{CallError, Client, check_logs, check_store, key_status, why_no_database};
 use crate::clock;
 use crate::fields::Fields as _;
@@ -25,8 +24,6 @@ const UNFINISHED: &str = "forgetting: ";
 /// Whoever has the store open can write key and vault anew.
 const SAVED_BY_DAEMON: &str = "do not stop the daemon: `iai-mcp crypto rotate` makes a new key \
                                and saves everything";
-/// A live buffer is taken after two minutes, everything else within one.
-const WAITING_LONG: Duration = Duration::from_secs(5 * 60);
 
 pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
     let client = Client::new(settings.clone());
@@ -42,8 +39,8 @@ pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
         version(&status),
         store(settings),
         log(settings),
-        spool(settings, &status),
-        set_aside(&status),
+        spool::waiting(settings, &status),
+        spool::set_aside(settings, &client, &status),
         hosts(settings),
         model(&status),
         reflection(settings, &status),
@@ -274,60 +271,6 @@ fn log(settings: &Settings) -> Check {
     match check_logs(settings).first().map(|finding| finding.found_and_next()) {
         Some((found, next)) => Check::fail(NAME, found, next),
         None => Check::pass(NAME, "every commit in it can be read"),
-    }
-}
-
-fn spool(settings: &Settings, status: &Result<Value, CallError>) -> Check {
-    const NAME: &str = "spool";
-    let public = settings.home.spool_public();
-    if settings.home.has_store() && public.symlink_metadata().is_err() {
-        let detail = format!("{} is missing, and hooks write nothing without it", public.display());
-        return Check::fail(NAME, detail, "`iai-mcp daemon restart` makes it again");
-    }
-    if let Ok(text) = fs::read_to_string(&public)
-        && SealingKey::parse(&text).is_err()
-    {
-        let detail = format!("{} was changed, and hooks write nothing by it", public.display());
-        return Check::fail(NAME, detail, "`iai-mcp daemon restart` writes it again");
-    }
-    let files = crate::capture::waiting_files(&settings.home);
-    let waiting = || files.iter().filter(|file| !file.is_set_aside);
-    if let Some((file, why)) = waiting().find_map(|file| Some((file, file.stuck.as_ref()?))) {
-        let detail = format!("{} stays in the spool: {why}", file.name);
-        return Check::warn(NAME, detail, "`iai-mcp spool list` shows every file that waits");
-    }
-    let n_waiting: u64 = waiting().map(|file| file.n_turns).sum();
-    let ages = waiting().filter_map(|file| file.written_at?.elapsed().ok());
-    let oldest = ages.max().unwrap_or_default();
-    match (n_waiting, status.is_ok()) {
-        (n, true) if 0 < n && WAITING_LONG < oldest => Check::warn(
-            NAME,
-            format!("{n} turns wait, the oldest for {} min", oldest.as_secs() / 60),
-            "`iai-mcp spool list` says why; `iai-mcp spool retry` tries now",
-        ),
-        (0, _) => Check::pass(NAME, "nothing waits"),
-        (n, true) => Check::warn(
-            NAME,
-            format!("{n} turns wait"),
-            "they should be stored within a minute; else see `iai-mcp daemon logs`",
-        ),
-        (n, false) => {
-            Check::warn(NAME, format!("{n} turns wait"), "`iai-mcp daemon start` stores them")
-        }
-    }
-}
-
-fn set_aside(status: &Result<Value, CallError>) -> Check {
-    const NAME: &str = "set aside";
-    match status.as_ref().map(|status| status.at("failed").as_u64().unwrap_or(0)) {
-        Ok(0) => Check::pass(NAME, "no line was unreadable"),
-        Ok(n) => Check::warn(
-            NAME,
-            format!("{n} lines could not be understood, and are kept"),
-            "`iai-mcp import` takes their turns in from the transcripts; `iai-mcp verify` names \
-             files that stay in the spool",
-        ),
-        Err(_) => Check::unknown(NAME),
     }
 }
 

@@ -101,7 +101,12 @@ fn abandoned(
     old.map(|entry| entry.path()).collect()
 }
 
-fn move_aside(home: &Home, dead: &[PathBuf], now: Timestamp) -> io::Result<PathBuf> {
+/// Moves files into a folder of `aside/`, and returns which.
+pub(in crate::cli) fn move_aside(
+    home: &Home,
+    dead: &[PathBuf],
+    now: Timestamp,
+) -> io::Result<PathBuf> {
     let folder = home.aside().join(now.as_second().to_string());
     ensure_inner_folder(&home.aside())?;
     ensure_private_folder(&folder)?;
