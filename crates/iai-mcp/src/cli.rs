@@ -304,7 +304,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::Restore(arguments) => backup::restore(&arguments, settings, output),
         Command::CaptureHooks(command) => capture_hooks::run(command, settings, output),
         Command::SessionStart { session_id } => {
-            session_start::run(&client(), &session_id, output);
+            session_start::run(settings, &session_id, output);
             Ok(ExitCode::SUCCESS)
         }
         Command::CaptureTranscript(arguments) => {

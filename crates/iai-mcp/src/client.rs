@@ -6,6 +6,7 @@
 mod degraded;
 mod leaving;
 mod start;
+mod stop;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,7 +22,8 @@ pub(crate) use degraded::{
     rotate_data_key, rotate_master, verify_store, why_no_database,
 };
 pub(crate) use leaving::delete_store;
-pub(crate) use start::{StartFailed, Started, start_daemon, stop_daemon, wake_daemon};
+pub(crate) use start::{StartFailed, Started, start_daemon, wake_daemon};
+pub(crate) use stop::{Stopped, stop_daemon};
 
 use crate::fields::Fields as _;
 use crate::home::Home;
@@ -66,13 +68,21 @@ pub(crate) enum CallError {
     Refused { code: i64, message: String },
     #[error("{0}")]
     Connect(#[from] ConnectError),
-    #[error("{0}; `iai-mcp doctor` looks into it")]
+    #[error("{_0}; {next}", next = next_after(_0))]
     Broken(WireError),
     #[error(
         "the daemon (version {version}) speaks protocol {theirs} and this program \
          {PROTOCOL_VERSION}; run `iai-mcp daemon restart`"
     )]
     OtherProtocol { version: String, theirs: u64 },
+}
+
+/// A daemon that is silent is ended; anything else has to be looked into.
+fn next_after(error: &WireError) -> &'static str {
+    match error {
+        WireError::TimedOut { .. } => "if it stays so, `iai-mcp daemon restart` ends it",
+        _ => "`iai-mcp doctor` looks into it",
+    }
 }
 
 impl From<WireError> for CallError {
@@ -189,6 +199,14 @@ impl CallError {
     /// Tells whether nobody listens.
     pub(crate) fn is_down(&self) -> bool {
         matches!(self, Self::Connect(ConnectError::Down { .. }))
+    }
+
+    /// Tells whether somebody listens and does not answer.
+    pub(crate) fn is_silence(&self) -> bool {
+        matches!(
+            self,
+            Self::Connect(ConnectError::TimedOut { .. }) | Self::Broken(WireError::TimedOut { .. })
+        )
     }
 
     /// Tells whether the daemon is away or busy for a moment, so that the same may work later.

@@ -52,7 +52,7 @@ use workers::Workers;
 
 pub(crate) use listen::ListenError;
 pub(crate) use opening::{key_source, store_paths};
-pub(crate) use singleton::is_nobody_the_daemon;
+pub(crate) use singleton::{is_nobody_the_daemon, pid_in_lock};
 
 /// Events on their way to the loop; a full queue makes their senders wait a moment.
 const EVENTS_MAX: usize = 1024;

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::output::Output;
 use super::paper::beside;
-use crate::client::{Client, Started};
+use crate::client::{Client, Started, Stopped};
 use crate::exit::Exit;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
@@ -77,13 +77,16 @@ pub(super) fn run(
         DaemonCommand::Run { detached } => run_here(detached, settings, output),
         DaemonCommand::Start => start(settings, output),
         DaemonCommand::Stop => {
-            let was_running = keeping::stop(settings)?;
-            let text = if was_running { "stopped" } else { "daemon not running" };
-            output.show(&json!({"was_running": was_running}), |_| text.to_owned());
+            let stopped = keeping::stop(settings)?;
+            tell_force(stopped, output);
+            let text = if stopped.was_running() { "stopped" } else { "daemon not running" };
+            let was_killed = matches!(stopped, Stopped::Killed { .. });
+            let told = json!({"was_running": stopped.was_running(), "was_killed": was_killed});
+            output.show(&told, |_| text.to_owned());
             Ok(ExitCode::SUCCESS)
         }
         DaemonCommand::Restart => {
-            keeping::stop(settings)?;
+            tell_force(keeping::stop(settings)?, output);
             start(settings, output)
         }
         DaemonCommand::Install(arguments) => keeping::install(arguments, settings, output),
@@ -106,6 +109,20 @@ pub(super) fn run(
         DaemonCommand::Logs { lines, follow } => {
             logs(&settings.home.daemon_log(), lines, follow, output)
         }
+    }
+}
+
+/// Says what a daemon had to be made to do.
+fn tell_force(stopped: Stopped, output: &Output) {
+    match stopped {
+        Stopped::NotRunning | Stopped::Left => {}
+        Stopped::LeftUnanswering { pid } => {
+            output.remark(&format!("process {pid} did not answer; it left at a signal"));
+        }
+        Stopped::Killed { pid } => output.remark(&format!(
+            "process {pid} did not leave within 10 s and was killed; nothing that it acknowledged \
+             is lost"
+        )),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Starts and stops a daemon, because the user said so. The only place that starts a process.
+//! Starts a daemon, because the user said so. The only place that starts a process.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -10,13 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use iai_wire::Connection;
-use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use super::{CallError, Client, STATUS_LIMIT};
-use crate::fields::Fields as _;
+use super::{CallError, Client};
 use crate::home::{
     Home, UnusableFolder, ensure_inner_folder, ensure_private_folder, open_own_file,
 };
@@ -24,7 +21,6 @@ use crate::settings::Settings;
 
 /// A store that needs longer than this to open is in trouble.
 const START_LIMIT: Duration = Duration::from_secs(30);
-const STOP_LIMIT: Duration = Duration::from_secs(10);
 const COMPLAINT_BYTES_MAX: u64 = 16 * 1024;
 /// With less than this no store can be opened.
 const ROOM_BYTES_MIN: u64 = 256 * 1024;
@@ -153,23 +149,4 @@ pub(crate) fn wake_daemon(settings: &Settings) -> Result<Value, CallError> {
     let client = Client::new(settings.clone());
     client.call_daemon("model_status", &json!({}))?;
     client.status()
-}
-
-/// Asks the daemon to leave and waits until it is gone. Returns `false` when none runs.
-pub(crate) fn stop_daemon(settings: &Settings) -> anyhow::Result<bool> {
-    let mut connection = match Connection::open(settings.home.socket(), STATUS_LIMIT) {
-        Ok(connection) => connection,
-        Err(iai_wire::ConnectError::Down { .. }) => return Ok(false),
-        Err(error) => return Err(error.into()),
-    };
-    let status = connection.control(&json!({"type": "status"}), STATUS_LIMIT)?;
-    let pid = status.at("pid").as_i64().and_then(|pid| i32::try_from(pid).ok());
-    let pid = pid.and_then(Pid::from_raw).context("the daemon does not say its process id")?;
-    rustix::process::kill_process(pid, Signal::TERM)
-        .with_context(|| format!("asking process {} to leave", pid.as_raw_nonzero()))?;
-    // Its end of this connection closes when the process ends, and the lock is free before that.
-    if !connection.wait_closed(STOP_LIMIT) {
-        bail!("process {} is still there after 10 s", pid.as_raw_nonzero());
-    }
-    Ok(true)
 }

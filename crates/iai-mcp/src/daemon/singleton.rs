@@ -58,6 +58,15 @@ pub(crate) fn is_nobody_the_daemon(home: &Home) -> bool {
     }
 }
 
+/// Returns the process that wrote itself into the lock, while somebody holds it.
+pub(crate) fn pid_in_lock(home: &Home) -> Option<i32> {
+    let mut lock = File::open(home.lock_file()).ok()?;
+    match lock.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => read_pid(&mut lock)?.parse().ok(),
+        Ok(()) | Err(TryLockError::Error(_)) => None,
+    }
+}
+
 fn read_pid(lock: &mut File) -> Option<String> {
     let mut text = String::new();
     lock.take(16).read_to_string(&mut text).ok()?;

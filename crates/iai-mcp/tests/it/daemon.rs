@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::support::{Line, Sandbox, eventually, n_processes, stderr, stdout};
+use crate::support::{Daemon, Line, Sandbox, eventually, n_processes, stderr, stdout};
 
 #[test]
 fn a_second_daemon_refuses_and_the_first_lives_on() {
@@ -176,4 +176,71 @@ fn check_umask(umask: &str) {
         }
     }
     sandbox.run(&["daemon", "stop"]);
+}
+
+/// A daemon that hangs: halted, as a deadlock would halt it.
+#[cfg(target_os = "linux")]
+fn halted(sandbox: &Sandbox) -> Daemon {
+    let daemon = sandbox.daemon();
+    daemon.signal("-STOP");
+    daemon
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_daemon_that_hangs_is_stopped_and_replaced() {
+    let sandbox = Sandbox::new();
+    let first = halted(&sandbox);
+    let stopped = sandbox.run(&["daemon", "stop"]);
+    assert_eq!(stdout(&stopped).trim(), "stopped", "{}", stderr(&stopped));
+    assert!(stderr(&stopped).contains(&format!("process {} did not answer", first.pid())));
+    assert_eq!(first.wait(), Some(0), "it left in good order");
+    let second = halted(&sandbox);
+    let restarted = sandbox.run(&["daemon", "restart"]);
+    assert!(restarted.status.success(), "{}", stderr(&restarted));
+    assert!(stderr(&restarted).contains(&format!("process {} did not answer", second.pid())));
+    assert_ne!(sandbox.status().unwrap()["pid"], second.pid());
+    assert!(sandbox.run(&["daemon", "stop"]).status.success());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_daemon_whose_socket_is_gone_is_stopped_all_the_same() {
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    fs::remove_file(sandbox.socket()).unwrap();
+    assert_eq!(stdout(&sandbox.run(&["daemon", "stop"])).trim(), "stopped");
+    daemon.wait();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_that_only_stands_in_the_lock_is_not_ended() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.root()).unwrap();
+    // Somebody listens and is silent; the lock is held by this test and names another process.
+    let _listener = UnixListener::bind(sandbox.socket()).unwrap();
+    // It ends with its input, so that nothing is left of a test that fails.
+    let mut other = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+    let lock = sandbox.root().join(".daemon.lock");
+    fs::write(&lock, format!("{}\n", other.id())).unwrap();
+    let held = fs::File::open(&lock).unwrap();
+    held.try_lock().unwrap();
+    let refused = sandbox.run(&["daemon", "stop"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains(&format!("kill {}", other.id())), "{}", stderr(&refused));
+    assert!(other.try_wait().unwrap().is_none(), "it lives");
+    assert!(other.wait().unwrap().success());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_session_that_begins_does_without_a_brief_while_the_daemon_hangs() {
+    let sandbox = Sandbox::new();
+    let _daemon = halted(&sandbox);
+    let begun = sandbox.run(&["session-start"]);
+    assert_eq!(begun.status.code(), Some(0));
+    assert_eq!(stdout(&begun), "");
+    assert!(stderr(&begun).contains("no brief"), "{}", stderr(&begun));
+    assert!(stderr(&begun).contains("within 2000 ms"), "{}", stderr(&begun));
 }

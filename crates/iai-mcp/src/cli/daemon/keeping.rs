@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::super::capture_hooks::{Done, folders, installer};
 use super::super::output::Output;
 use crate::client::{
-    Started, check_store, is_nobody_the_daemon, start_daemon, stop_daemon, wake_daemon,
+    Started, Stopped, check_store, is_nobody_the_daemon, start_daemon, stop_daemon, wake_daemon,
 };
 use crate::exit::Exit;
 use crate::fields::Fields as _;
@@ -175,12 +175,14 @@ pub(in crate::cli) fn start(settings: &Settings) -> anyhow::Result<Started> {
 }
 
 /// Stops the daemon and keeps it stopped: a socket that goes on listening would bring it back.
-pub(in crate::cli) fn stop(settings: &Settings) -> anyhow::Result<bool> {
+pub(in crate::cli) fn stop(settings: &Settings) -> anyhow::Result<Stopped> {
     let Some((service, keeper)) = kept(settings) else { return stop_daemon(settings) };
     let was_running = !is_nobody_the_daemon(&settings.home);
     service.stop(&keeper)?;
-    stop_daemon(settings)?;
-    Ok(was_running)
+    Ok(match stop_daemon(settings)? {
+        Stopped::NotRunning if was_running => Stopped::Left,
+        stopped => stopped,
+    })
 }
 
 pub(super) fn install(

@@ -221,6 +221,11 @@ fn daemon(status: &Result<Value, CallError>) -> Check {
             "not running; captures wait in the spool, recall reads the store as it is",
             "`iai-mcp daemon start`",
         ),
+        Err(error) if error.is_silence() => Check::fail(
+            NAME,
+            "it listens and does not answer",
+            "`iai-mcp daemon restart` ends it, by force if need be, and starts another",
+        ),
         Err(error) => Check::fail(NAME, error.to_string(), "`iai-mcp daemon logs` may say more"),
     }
 }
