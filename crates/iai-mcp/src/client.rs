@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 pub(crate) use degraded::{
-    ExistingStore, ExportWanted, Extent, Vectors, back_up, check_backup, check_logs, check_store,
-    create_key, export, is_nobody_the_daemon, is_room_missing, key_status, matched_words, restore,
-    rotate_data_key, rotate_master, verify_store, why_no_database,
+    ExistingStore, ExportWanted, Extent, Vectors, back_up, check_backup, check_key, check_logs,
+    check_store, create_key, export, is_nobody_the_daemon, is_room_missing, key_status,
+    matched_words, restore, rotate_data_key, rotate_master, verify_store, why_no_database,
 };
 pub(crate) use leaving::delete_store;
 pub(crate) use start::{StartFailed, Started, start_daemon, wake_daemon};

@@ -86,6 +86,7 @@ pub(super) fn run(
             Ok(ExitCode::SUCCESS)
         }
         DaemonCommand::Restart => {
+            keeping::check_restart(settings)?;
             tell_force(keeping::stop(settings)?, output);
             start(settings, output)
         }

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use iai_memory::{
     CheckDepth, KeyOrigin, MemoryEngine, MemoryError, SCHEMA_VERSION, StoreError, create_key_file,
-    key_status as store_key_status,
+    key_status as store_key_status, spool_keys,
 };
 use iai_wire::{SpoolEvent, code};
 use jiff::tz::TimeZone;
@@ -39,6 +39,14 @@ const KEY_BYTES: u64 = 32;
 
 /// The host name of what an assistant captured by a tool call.
 const TOOL_HOST: &str = "mcp";
+
+/// Makes sure that the key at hand opens the vault, where there is one.
+pub(crate) fn check_key(settings: &Settings) -> Result<(), MemoryError> {
+    match spool_keys(&store_paths(&settings.home), &key_source(settings)) {
+        Ok(_) | Err(StoreError::NoStore { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
 
 /// Answers what can be answered without a daemon, and marks it.
 pub(super) fn answer(

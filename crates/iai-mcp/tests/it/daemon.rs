@@ -244,3 +244,27 @@ fn a_session_that_begins_does_without_a_brief_while_the_daemon_hangs() {
     assert!(stderr(&begun).contains("no brief"), "{}", stderr(&begun));
     assert!(stderr(&begun).contains("within 2000 ms"), "{}", stderr(&begun));
 }
+
+#[test]
+fn a_restart_stops_no_daemon_that_none_could_replace() {
+    let sandbox = Sandbox::new().with("IAI_MCP_CRYPTO_PASSPHRASE", "correct horse");
+    let daemon = sandbox.daemon();
+    let mut sandbox = sandbox;
+    for words in ["", "battery staple"] {
+        sandbox = sandbox.with("IAI_MCP_CRYPTO_PASSPHRASE", words);
+        let refused = sandbox.run(&["daemon", "restart"]);
+        assert_eq!(refused.status.code(), Some(5), "{}", stderr(&refused));
+        assert!(stderr(&refused).contains("was not stopped"), "{}", stderr(&refused));
+        assert_eq!(sandbox.status().unwrap()["pid"], daemon.pid());
+    }
+    let sandbox = sandbox.with("IAI_MCP_CRYPTO_PASSPHRASE", "correct horse");
+    let vault = sandbox.root().join("vault.json");
+    fs::rename(&vault, sandbox.path("away")).unwrap();
+    let refused = sandbox.run(&["daemon", "restart"]);
+    assert!(stderr(&refused).contains("crypto rotate"), "{}", stderr(&refused));
+    fs::rename(sandbox.path("away"), &vault).unwrap();
+    let restarted = sandbox.run(&["daemon", "restart"]);
+    assert!(restarted.status.success(), "{}", stderr(&restarted));
+    daemon.wait();
+    assert!(sandbox.run(&["daemon", "stop"]).status.success());
+}

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::super::capture_hooks::{Done, folders, installer};
 use super::super::output::Output;
 use crate::client::{
-    Started, Stopped, check_store, is_nobody_the_daemon, start_daemon, stop_daemon, wake_daemon,
+    Started, Stopped, check_key, check_store, is_nobody_the_daemon, start_daemon, stop_daemon,
+    wake_daemon,
 };
 use crate::exit::Exit;
 use crate::fields::Fields as _;
@@ -183,6 +184,24 @@ pub(in crate::cli) fn stop(settings: &Settings) -> anyhow::Result<Stopped> {
         Stopped::NotRunning if was_running => Stopped::Left,
         stopped => stopped,
     })
+}
+
+/// Makes sure that stopping the daemon would not be the end of it: whoever runs may have the only
+/// key in its memory.
+pub(super) fn check_restart(settings: &Settings) -> anyhow::Result<()> {
+    // A manager starts it with an environment of its own, which nobody sees from here.
+    if is_nobody_the_daemon(&settings.home) || kept(settings).is_some() {
+        return Ok(());
+    }
+    let vault = settings.home.vault();
+    if settings.home.database().exists() && !vault.exists() {
+        bail!(
+            "the daemon was not stopped: {} is missing, and none could start without it; \
+             `iai-mcp crypto rotate` has this one write a new key and vault",
+            vault.display()
+        );
+    }
+    check_key(settings).context("the daemon was not stopped, as none could start after it")
 }
 
 pub(super) fn install(
