@@ -5,14 +5,14 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, JsonRpcMessage};
+use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{StdioReader, StdioWriter, Transport, stdio_pipes};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{self, Receiver};
 
-use super::sieve::Sieve;
+use super::sieve::{Complaint, Sieve};
 
 /// One request line. Bounds what a host can make this process hold.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -22,7 +22,7 @@ const COMPLAINTS_MAX: usize = 16;
 /// Both directions of the conversation with the host.
 pub(super) struct Doorway {
     streams: AsyncRwTransport<RoleServer, Sieve<StdioReader>, StdioWriter>,
-    complaints: Receiver<String>,
+    complaints: Receiver<Complaint>,
     has_request: bool,
     hung_up: Arc<Notify>,
 }
@@ -95,7 +95,13 @@ impl Transport<RoleServer> for Doorway {
     }
 }
 
-/// The answer to a line without an id to answer to.
-fn unreadable(complaint: String) -> TxJsonRpcMessage<RoleServer> {
-    TxJsonRpcMessage::<RoleServer>::error(ErrorData::parse_error(complaint, None), None)
+/// The answer to a line that was not handed on; without an id where none could be seen.
+fn unreadable(complaint: Complaint) -> TxJsonRpcMessage<RoleServer> {
+    let Complaint { what, id } = complaint;
+    let id: Option<RequestId> = id.and_then(|id| serde_json::from_value(id).ok());
+    let error = match id {
+        Some(_) => ErrorData::invalid_request(what, None),
+        None => ErrorData::parse_error(what, None),
+    };
+    TxJsonRpcMessage::<RoleServer>::error(error, id)
 }

@@ -2,6 +2,8 @@
 //!
 //! The SDK drops unreadable lines in silence, and a host that sent one would wait for ever.
 
+mod id;
+
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -11,8 +13,17 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::mpsc::Sender;
 
 use crate::host::repaired;
+use id::IdSeeker;
 
 const READ_BYTES: usize = 64 * 1024;
+
+/// Why a line was not handed on.
+#[derive(Debug)]
+pub(super) struct Complaint {
+    pub(super) what: String,
+    /// The request that waits for an answer, as far as it could be seen.
+    pub(super) id: Option<Value>,
+}
 
 /// Hands on whole lines of JSON; complaints about the others go to a channel.
 pub(super) struct Sieve<R> {
@@ -20,22 +31,22 @@ pub(super) struct Sieve<R> {
     n_bytes_max: usize,
     /// The line being read.
     line: Vec<u8>,
-    /// The line passed the limit; its rest is dropped.
-    is_dropping: bool,
+    /// The line passed the limit: its rest is dropped, once it was looked at for an id.
+    dropping: Option<IdSeeker>,
     /// Lines that passed, and how much of them was handed on.
     passed: Vec<u8>,
     n_handed_on: usize,
     /// Full only when the host floods us with rubbish; then one complaint stands for many.
-    complaints: Sender<String>,
+    complaints: Sender<Complaint>,
 }
 
 impl<R> Sieve<R> {
-    pub(super) fn new(stream: R, n_bytes_max: usize, complaints: Sender<String>) -> Self {
+    pub(super) fn new(stream: R, n_bytes_max: usize, complaints: Sender<Complaint>) -> Self {
         Self {
             stream,
             n_bytes_max,
             line: Vec::new(),
-            is_dropping: false,
+            dropping: None,
             passed: Vec::new(),
             n_handed_on: 0,
             complaints,
@@ -44,13 +55,14 @@ impl<R> Sieve<R> {
 
     fn take_in(&mut self, bytes: &[u8]) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            if !self.is_dropping && self.n_bytes_max < self.line.len() + part.len() {
-                self.is_dropping = true;
-                self.line = Vec::new();
-                self.complain(format!("a line may have {} bytes; send less", self.n_bytes_max));
+            if self.dropping.is_none() && self.n_bytes_max < self.line.len() + part.len() {
+                let mut seeker = IdSeeker::default();
+                seeker.look_at(&std::mem::take(&mut self.line));
+                self.dropping = Some(seeker);
             }
-            if !self.is_dropping {
-                self.line.extend_from_slice(part);
+            match &mut self.dropping {
+                Some(seeker) => seeker.look_at(part),
+                None => self.line.extend_from_slice(part),
             }
             if part.ends_with(b"\n") {
                 self.end_line();
@@ -60,7 +72,9 @@ impl<R> Sieve<R> {
 
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.line);
-        if std::mem::replace(&mut self.is_dropping, false) {
+        if let Some(seeker) = self.dropping.take() {
+            let what = format!("a line may have {} bytes; send less", self.n_bytes_max);
+            self.complain(what, seeker.found());
             return;
         }
         let is_blank = line.iter().all(u8::is_ascii_whitespace);
@@ -69,13 +83,16 @@ impl<R> Sieve<R> {
             Ok(_) => self.passed.extend_from_slice(&line),
             Err(error) => match mended(&line) {
                 Some(line) => self.passed.extend_from_slice(&line),
-                None => self.complain(format!("not JSON: {error}; send one JSON object a line")),
+                None => {
+                    let what = format!("not JSON: {error}; send one JSON object a line");
+                    self.complain(what, None);
+                }
             },
         }
     }
 
-    fn complain(&self, what: String) {
-        self.complaints.try_send(what).ok();
+    fn complain(&self, what: String, id: Option<Value>) {
+        self.complaints.try_send(Complaint { what, id }).ok();
     }
 }
 
@@ -138,7 +155,9 @@ mod tests {
         }
         assert_eq!(told.len(), complaints.len(), "{told:?}");
         for (complaint, word) in told.iter().zip(complaints) {
-            assert!(complaint.contains(word), "{complaint}");
+            let id = complaint.id.as_ref().map(|id| format!(" id {id}")).unwrap_or_default();
+            let told = format!("{}{id}", complaint.what);
+            assert!(told.contains(word), "{told}");
         }
     }
 
@@ -148,6 +167,8 @@ mod tests {
         check(b"oops\n{}\n", "{}\n", &["not JSON"]);
         check(b"\xff\xfe\n\"\xff\"\n1\n", "1\n", &["not JSON", "not JSON"]);
         check(&[b"x".repeat(100), b"\n{}\n".to_vec()].concat(), "{}\n", &["40 bytes"]);
+        let long = format!("{{\"x\":\"{}\",\"id\":7}}\n{{}}\n", "y".repeat(100));
+        check(long.as_bytes(), "{}\n", &["send less id 7"]);
         check(b"{\"half\":", "", &[]);
         check(b"{\"a\":\"x \\ud83d\"}\n", "{\"a\":\"x \\ufffd\"}\n", &[]);
     }

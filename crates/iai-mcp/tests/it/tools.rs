@@ -300,6 +300,14 @@ fn unreadable_lines_get_an_answer_and_the_next_one_is_served() {
         assert_eq!(answer["error"]["code"], -32700, "{answer}");
         assert!(answer["error"]["message"].as_str().unwrap().contains("send"), "{answer}");
     }
+    let long = format!(r#"{{"params":{{"text":"{}","id":8}},"id":"q7"}}"#, "x".repeat(20_000_000));
+    mcp.send_bytes(format!("{long}\n").as_bytes());
+    let answer = mcp.line();
+    assert_eq!(
+        (&answer["id"], &answer["error"]["code"]),
+        (&json!("q7"), &json!(-32600)),
+        "{answer}"
+    );
     mcp.send_bytes(b"[]\n");
     assert_eq!(mcp.line()["error"]["code"], -32600);
     assert!(mcp.request("ping", &json!({}))["result"].is_object());
