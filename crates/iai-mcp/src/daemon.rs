@@ -72,7 +72,7 @@ pub(crate) fn run(settings: &Settings, on_ready: impl FnOnce(Option<&Path>)) -> 
     let listening = Listening::begin(home, &lock)?;
     let _log = crate::log::to_file(&home.daemon_log())?;
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "listening");
-    let result = serve(settings, &listening, seats, on_ready);
+    let result = serve(settings, &listening, &lock, seats, on_ready);
     listening.end();
     tracing::info!("left");
     drop(lock);
@@ -82,6 +82,7 @@ pub(crate) fn run(settings: &Settings, on_ready: impl FnOnce(Option<&Path>)) -> 
 fn serve(
     settings: &Settings,
     listening: &Listening,
+    lock: &Singleton,
     seats: Arc<Seats>,
     on_ready: impl FnOnce(Option<&Path>),
 ) -> anyhow::Result<()> {
@@ -100,7 +101,7 @@ fn serve(
     opening::open_in_background(settings, Arc::clone(&store), Arc::clone(&face), events.clone())?;
     let spool = settings.home.spool();
     ensure_inner_folder(&spool).context("making the spool folder")?;
-    let watcher = watch::spool(&spool, events.clone());
+    let watcher = watch::files(&spool, &lock.place, &events);
     if let Err(error) = &watcher {
         tracing::warn!(%error, "the spool folder cannot be watched; nudges still arrive");
     }
@@ -172,6 +173,11 @@ impl House {
         if why == Leave::StoreRefused {
             return Err(self.store.refusal().context("opening the store"));
         }
+        if why == Leave::StoreGone {
+            // Another store may be in its place by now; nothing of ours must be put beside it.
+            tracing::warn!(root = %self.home.root().display(), "the store was removed or replaced");
+            return Ok(());
+        }
         self.store.is_stopping.store(true, Ordering::Relaxed);
         if let Some(draining) = self.draining {
             wait_for(draining, LEAVE_LIMIT);
@@ -196,7 +202,7 @@ impl House {
         }
         match why {
             Leave::WriterBroke => Err(MemoryError::WriterBroken.into()),
-            Leave::Asked | Leave::Idle | Leave::StoreRefused => {
+            Leave::Asked | Leave::Idle | Leave::StoreRefused | Leave::StoreGone => {
                 tracing::info!(root = %self.home.root().display(), "the store is closed");
                 Ok(())
             }

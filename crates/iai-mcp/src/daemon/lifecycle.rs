@@ -46,6 +46,8 @@ pub(super) enum Event {
     /// SIGTERM or SIGINT.
     StopAsked,
     WriterBroke,
+    /// Somebody removed or replaced the store's folder.
+    StoreGone,
     /// The time that was waited for has come.
     Timer,
 }
@@ -57,6 +59,7 @@ pub(super) enum Leave {
     Idle,
     StoreRefused,
     WriterBroke,
+    StoreGone,
 }
 
 /// What the loop has to do.
@@ -135,6 +138,7 @@ impl Lifecycle {
             Event::StoreRefused => self.leave(Leave::StoreRefused),
             Event::StopAsked => self.leave(Leave::Asked),
             Event::WriterBroke => self.leave(Leave::WriterBroke),
+            Event::StoreGone => self.leave(Leave::StoreGone),
             Event::ConnectionOpened => {
                 self.n_connections += 1;
                 self.active_at = now;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,15 @@ use crate::home::{FILE_MODE, Home, ensure_private_folder};
 pub(super) struct Listening {
     pub(super) listener: UnixListener,
     /// What to remove on leaving; `None` when the socket belongs to a service manager.
-    bound: Option<PathBuf>,
+    bound: Option<Bound>,
+}
+
+/// A socket of our own: its path, and which file that was when we made it.
+#[derive(Debug)]
+struct Bound {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
 }
 
 #[derive(Debug, Error)]
@@ -58,12 +66,17 @@ impl Listening {
         clear_dead_socket(path)?;
         let listener = UnixListener::bind(path).map_err(failed)?;
         fs::set_permissions(path, Permissions::from_mode(FILE_MODE)).map_err(failed)?;
-        Ok(Self { listener, bound: Some(path.to_owned()) })
+        let facts = fs::symlink_metadata(path).map_err(failed)?;
+        let bound = Bound { path: path.to_owned(), device: facts.dev(), inode: facts.ino() };
+        Ok(Self { listener, bound: Some(bound) })
     }
 
-    /// Removes the socket we bound, so that clients see at once that nobody is there.
+    /// Removes the socket we bound, so that clients see at once that nobody is there. One that
+    /// somebody bound in its place, after the folder was removed, is theirs.
     pub(super) fn end(&self) {
-        if let Some(path) = &self.bound {
+        let Some(Bound { path, device, inode }) = &self.bound else { return };
+        let facts = fs::symlink_metadata(path);
+        if facts.is_ok_and(|facts| (facts.dev(), facts.ino()) == (*device, *inode)) {
             #[expect(
                 clippy::disallowed_methods,
                 reason = "our own socket, while we hold the lock"
@@ -124,6 +137,11 @@ mod tests {
         let mode = fs::metadata(home.socket()).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, FILE_MODE);
         assert!(matches!(Listening::begin(&home, &lock), Err(ListenError::Taken { .. })));
+        fs::rename(home.socket(), home.root().join("away")).unwrap();
+        let _other = UnixListener::bind(home.socket()).unwrap();
+        listening.end();
+        assert!(home.socket().exists(), "it is somebody else's");
+        fs::rename(home.root().join("away"), home.socket()).unwrap();
         listening.end();
         assert!(!home.socket().exists());
     }

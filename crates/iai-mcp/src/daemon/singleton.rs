@@ -1,8 +1,9 @@
 //! Says who is the daemon: a kernel lock held for life, released by the kernel however the process
 //! ends.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use thiserror::Error;
@@ -14,6 +15,26 @@ use crate::home::{Home, open_own_file};
 pub(super) struct Singleton {
     /// Closing the file would give the lock away.
     _lock: File,
+    pub(super) place: LockPlace,
+}
+
+/// Which file the lock is on.
+#[derive(Clone, Debug)]
+pub(super) struct LockPlace {
+    pub(super) path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl LockPlace {
+    /// Tells whether the file is gone or another stands in its place: then the lock keeps nobody
+    /// away, and the store that it was for is no more.
+    pub(super) fn is_lost(&self) -> bool {
+        match fs::symlink_metadata(&self.path) {
+            Ok(facts) => (facts.dev(), facts.ino()) != (self.device, self.inode),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
+    }
 }
 
 #[derive(Debug, Error)]
@@ -46,7 +67,9 @@ impl Singleton {
         }
         // For people only: who holds the lock is decided by the kernel.
         write_pid(&mut lock).map_err(failed)?;
-        Ok(Self { _lock: lock })
+        let facts = lock.metadata().map_err(failed)?;
+        let place = LockPlace { device: facts.dev(), inode: facts.ino(), path };
+        Ok(Self { _lock: lock, place })
     }
 }
 
@@ -92,6 +115,11 @@ mod tests {
         let refused = Singleton::take(&home).unwrap_err();
         assert!(refused.to_string().contains(&std::process::id().to_string()), "{refused}");
         drop(first);
-        assert!(Singleton::take(&home).is_ok());
+        let next = Singleton::take(&home).unwrap();
+        assert!(!next.place.is_lost());
+        fs::rename(home.lock_file(), folder.path().join("away")).unwrap();
+        assert!(next.place.is_lost());
+        fs::write(home.lock_file(), "").unwrap();
+        assert!(next.place.is_lost(), "it is another file");
     }
 }

@@ -1,4 +1,5 @@
-//! Turns what happens outside into events: signals, and changes in the spool folder.
+//! Turns what happens outside into events: signals, changes in the spool folder, the end of the
+//! store under us.
 
 use std::io;
 use std::path::Path;
@@ -11,6 +12,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::lifecycle::Event;
+use super::singleton::LockPlace;
 
 /// Sends `StopAsked` for every signal that asks to leave.
 pub(super) fn signals(events: SyncSender<Event>) -> io::Result<()> {
@@ -26,21 +28,34 @@ pub(super) fn signals(events: SyncSender<Event>) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends `SpoolChanged` when a file appears. Watching ends when the returned value is dropped.
-pub(super) fn spool(
-    folder: &Path,
-    events: SyncSender<Event>,
+/// Sends `SpoolChanged` when a file appears, and `StoreGone` when the lock is no longer in its
+/// place. Watching ends when the returned value is dropped.
+pub(super) fn files(
+    spool: &Path,
+    lock: &LockPlace,
+    events: &SyncSender<Event>,
 ) -> notify::Result<RecommendedWatcher> {
+    let place = lock.clone();
+    let look_at_lock = move || place.is_lost().then_some(Event::StoreGone);
+    let (path, is_lost) = (lock.path.clone(), look_at_lock.clone());
+    let sender = events.clone();
     let mut watcher = notify::recommended_watcher(move |change: notify::Result<notify::Event>| {
-        let is_news = change.map_or(true, |change| {
-            is_arrival(change.kind) && change.paths.iter().any(|path| is_whole(path))
-        });
-        if is_news {
-            // The loop is gone only when the process is leaving.
-            events.send(Event::SpoolChanged).ok();
-        }
+        let event = match change {
+            Ok(change) if change.kind.is_access() && !is_arrival(change.kind) => None,
+            Ok(change) if change.paths.contains(&path) => is_lost(),
+            Ok(change) => {
+                let is_news = is_arrival(change.kind) && change.paths.iter().any(|p| is_whole(p));
+                is_news.then_some(Event::SpoolChanged)
+            }
+            Err(_) => Some(Event::SpoolChanged),
+        };
+        // The loop is gone only when the process is leaving.
+        event.map(|event| sender.send(event).ok());
     })?;
-    watcher.watch(folder, RecursiveMode::NonRecursive)?;
+    watcher.watch(spool, RecursiveMode::NonRecursive)?;
+    watcher.watch(&lock.path, RecursiveMode::NonRecursive)?;
+    // It may have gone before anybody watched.
+    look_at_lock().map(|event| events.send(event).ok());
     Ok(watcher)
 }
 

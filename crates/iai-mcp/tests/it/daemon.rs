@@ -268,3 +268,28 @@ fn a_restart_stops_no_daemon_that_none_could_replace() {
     daemon.wait();
     assert!(sandbox.run(&["daemon", "stop"]).status.success());
 }
+
+#[test]
+fn a_daemon_whose_store_is_removed_makes_room_for_the_next() {
+    for socket in ["d.sock", ".iai-mcp/.daemon.sock"] {
+        let sandbox = Sandbox::new();
+        let path = sandbox.path(socket);
+        let sandbox = sandbox.with("IAI_DAEMON_SOCKET_PATH", path.to_str().unwrap());
+        let daemon = sandbox.daemon_starting();
+        let ready = || {
+            let status = Line::open(&path)?.try_ask(&json!({"type": "status"}))?;
+            (status["state"] == "ready").then(|| status["pid"].as_u64().unwrap())
+        };
+        eventually("it is ready", || ready() == Some(daemon.pid().into()));
+        // What the daemon writes meanwhile may be in the way of the folder's end.
+        eventually("the folder is gone", || {
+            fs::remove_dir_all(sandbox.root()).ok();
+            !sandbox.root().exists()
+        });
+        assert_eq!(daemon.wait(), Some(0), "{}", daemon.complaint());
+        let started = sandbox.run(&["daemon", "start"]);
+        assert!(started.status.success(), "{}", stderr(&started));
+        assert!(ready().is_some_and(|pid| pid != u64::from(daemon.pid())));
+        assert!(sandbox.run(&["daemon", "stop"]).status.success());
+    }
+}
