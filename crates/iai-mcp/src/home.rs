@@ -5,6 +5,7 @@
 //! live elsewhere.
 
 mod contents;
+mod strange;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -18,6 +19,7 @@ use rustix::io::Errno;
 use thiserror::Error;
 
 pub(crate) use contents::{delete_all, foreign_files};
+pub(crate) use strange::StrangeFile;
 
 /// Folders are the owner's alone.
 pub(crate) const FOLDER_MODE: u32 = 0o700;
@@ -68,25 +70,6 @@ impl Home {
         [self.vault(), self.database(), exchanged]
             .iter()
             .any(|path| path.symlink_metadata().is_ok())
-    }
-
-    /// Returns what stands in the place of a folder of ours and is none, and why; hooks and daemon
-    /// refuse it. Only `models` may be a link, to a larger disk say.
-    pub(crate) fn strange_folders(&self) -> Vec<(PathBuf, &'static str)> {
-        let us = rustix::process::getuid().as_raw();
-        let why = |path: &PathBuf, facts: io::Result<fs::Metadata>| match facts {
-            Ok(facts) if facts.is_symlink() => Some((path.clone(), "it is a link")),
-            Ok(facts) if !facts.is_dir() => Some((path.clone(), "it is no folder")),
-            Ok(facts) if facts.uid() != us => Some((path.clone(), "it belongs to another user")),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Some((path.clone(), "it cannot be looked at"))
-            }
-            Ok(_) | Err(_) => None,
-        };
-        let inner = [self.spool(), self.capture_state(), self.logs(), self.aside()];
-        let inner = inner.iter().filter_map(|path| why(path, fs::symlink_metadata(path)));
-        let models = self.models();
-        inner.chain(why(&models, fs::metadata(&models))).collect()
     }
 
     /// Turns waiting for the daemon.

@@ -11,6 +11,16 @@ use crate::record::{KeyOrigin, MemoryId};
 const SAVED_BY_DAEMON: &str = "while a daemon still runs, do not stop it: `iai-mcp crypto rotate` \
                                makes a new key and saves everything";
 
+/// Why a file is not used that belongs to somebody else; the step is another one then.
+pub(crate) const FOREIGN: &str = "it belongs to another user";
+
+fn mend(why: &str) -> &'static str {
+    match why {
+        FOREIGN => "make it yours with chown, or use your own HOME",
+        _ => "move it away and put the file itself there",
+    }
+}
+
 /// A result of the store.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
@@ -190,9 +200,9 @@ pub enum StoreError {
     },
     /// What stands in the place of one of the store's files is not such a file.
     #[error(
-        "{} is not used because {why}; \
-         move it away and put the file itself there",
-        .path.display()
+        "{} is not used because {why}; {next}",
+        .path.display(),
+        next = mend(.why)
     )]
     NotOurs {
         /// The place.

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, DirEntryExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Result, StoreError};
+use crate::error::{FOREIGN, Result, StoreError};
 
 /// Where the parts of one store are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +117,7 @@ pub(crate) fn check_own(path: &Path) -> Result<()> {
     } else if !facts.is_file() {
         "it is no regular file"
     } else if facts.uid() != rustix::process::getuid().as_raw() {
-        "it belongs to another user"
+        FOREIGN
     } else if facts.nlink() > 1 && n_own_names(path, facts.ino()) < facts.nlink() {
         "it has a second name elsewhere"
     } else {

@@ -46,6 +46,7 @@ mod scale;
 mod secrecy;
 mod setup;
 mod standing;
+mod strange;
 #[cfg(target_os = "linux")]
 mod strangers;
 mod teach;

@@ -83,7 +83,7 @@ pub(super) fn check(settings: &Settings, status: &Result<Value, CallError>) -> C
             return Check::warn(
                 NAME,
                 "not tried: the daemon does not answer",
-                "`iai-mcp daemon start`, then run the doctor again",
+                "run the doctor again once it runs",
             );
         }
         Ok(status) if status.at("state") != "ready" => {

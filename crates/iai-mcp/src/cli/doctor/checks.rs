@@ -10,10 +10,11 @@ use serde_json::Value;
 
 use super::super::capture_hooks::{Degree, folders, installer, wired_hosts};
 use super::repairs::{self, Repair};
-use super::{Check, canary, machines, spool, trends};
+use super::{Check, Verdict, canary, machines, spool, trends};
 use crate::client::{CallError, Client, check_logs, check_store, key_status, why_no_database};
 use crate::clock;
 use crate::fields::Fields as _;
+use crate::home::StrangeFile;
 use crate::install::{HOSTS, Host};
 use crate::settings::Settings;
 
@@ -50,11 +51,28 @@ pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
     checks.push(machines::check(&client, &status));
     checks.extend(trends::all(&client, &status));
     checks.push(canary::check(settings, &status));
+    advise_start_once(&mut checks);
     checks
 }
 
+/// One row says that a daemon is to be started, and only where one could start.
+fn advise_start_once(checks: &mut [Check]) {
+    let is_broken = checks.iter().any(|check| check.verdict == Verdict::Fail);
+    for check in checks.iter_mut().filter(|check| check.next.contains(START)) {
+        check.next = match (check.name == DAEMON, is_broken) {
+            (true, true) => "mend what failed, then start it".to_owned(),
+            (true, false) => continue,
+            (false, _) => check.next.replace(START, "a daemon"),
+        };
+    }
+}
+
+const START: &str = "`iai-mcp daemon start`";
+const DAEMON: &str = "daemon";
+const FOLDER: &str = "store folder";
+
 fn folder(settings: &Settings) -> Check {
-    const NAME: &str = "store folder";
+    const NAME: &str = FOLDER;
     let root = settings.home.root();
     match fs::metadata(root) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !can_be_made(root) => {
@@ -89,15 +107,21 @@ fn folder(settings: &Settings) -> Check {
             format!("{} can be entered by other users", root.display()),
             format!("chmod 700 {}", root.display()),
         ),
-        Ok(_) => match settings.home.strange_folders().first() {
-            Some((path, why)) => Check::fail(
-                NAME,
-                format!("{}: {why}, and nothing is put into it", path.display()),
-                "move it away; it is made again",
-            ),
-            None => Check::pass(NAME, format!("{} is yours alone", root.display())),
-        },
+        Ok(_) => inside(settings)
+            .unwrap_or_else(|| Check::pass(NAME, format!("{} is yours alone", root.display()))),
     }
+}
+
+/// Returns what is in the folder in the place of something of ours. The key has a row of its own.
+fn inside(settings: &Settings) -> Option<Check> {
+    if let Some((path, why)) = settings.home.strange_folders().first() {
+        let detail = format!("{}: {why}, and nothing is put into it", path.display());
+        return Some(Check::fail(FOLDER, detail, "move it away; it is made again"));
+    }
+    let key = settings.home.key_file();
+    let StrangeFile { path, why, next } =
+        settings.home.strange_files().into_iter().find(|strange| strange.path != key)?;
+    Some(Check::fail(FOLDER, format!("{}: {why}", path.display()), next))
 }
 
 /// Tells whether the nearest folder that exists lets us make something in it.
@@ -124,15 +148,9 @@ fn key(settings: &Settings, status: &Result<Value, CallError>) -> Check {
     let path = path.display();
     let or = |next: &'static str| if status.is_ok() { SAVED_BY_DAEMON } else { next };
     if is("present") {
-        let is_sound = is("mode_secure") && is("uid_matches_process") && is("length_valid");
-        return if is_sound {
-            Check::pass(NAME, format!("{path}: 32 bytes, yours, 0600"))
-        } else {
-            Check::fail(
-                NAME,
-                format!("{path}: mode {}, {} bytes", told.at("mode"), told.at("length_bytes")),
-                "`iai-mcp crypto status` shows what is wrong; chmod 600, or restore it from a copy",
-            )
+        return match unsound_key(settings, &told) {
+            None => Check::pass(NAME, format!("{path}: 32 bytes, yours, 0600")),
+            Some((why, next)) => Check::fail(NAME, format!("{path}: {why}"), next),
         };
     }
     match (is("passphrase_fallback_set"), is("vault_present")) {
@@ -144,6 +162,25 @@ fn key(settings: &Settings, status: &Result<Value, CallError>) -> Check {
             or("restore the key from a copy, or set IAI_MCP_CRYPTO_PASSPHRASE"),
         ),
     }
+}
+
+/// Returns what is wrong with a key file that is there, and what to do.
+fn unsound_key(settings: &Settings, told: &Value) -> Option<(String, String)> {
+    let path = settings.home.key_file();
+    let strange = settings.home.strange_files().into_iter().find(|strange| strange.path == path);
+    if let Some(StrangeFile { why, next, .. }) = strange {
+        return Some((why.to_owned(), next.to_owned()));
+    }
+    if told.at("mode_secure") != true {
+        let mode = told.at("mode").as_str().unwrap_or_default().replace("0o", "0");
+        let next = format!("chmod 600 {}", path.display());
+        return Some((format!("its mode is {mode}, so other users could read it"), next));
+    }
+    if told.at("length_valid") != true {
+        let why = format!("it has {} bytes instead of 32", told.at("length_bytes"));
+        return Some((why, "put back the copy you kept; a backup does not hold it".to_owned()));
+    }
+    None
 }
 
 fn store_files(settings: &Settings, status: &Result<Value, CallError>) -> Check {
@@ -210,7 +247,7 @@ fn socket_path(settings: &Settings) -> Check {
 }
 
 fn daemon(status: &Result<Value, CallError>) -> Check {
-    const NAME: &str = "daemon";
+    const NAME: &str = DAEMON;
     match status {
         Ok(status) => {
             let state = status.at("state").as_str().unwrap_or("unknown");
@@ -219,7 +256,7 @@ fn daemon(status: &Result<Value, CallError>) -> Check {
         Err(error) if error.is_down() => Check::warn(
             NAME,
             "not running; captures wait in the spool, recall reads the store as it is",
-            "`iai-mcp daemon start`",
+            START,
         ),
         Err(error) if error.is_silence() => Check::fail(
             NAME,

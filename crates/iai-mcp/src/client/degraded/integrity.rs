@@ -244,6 +244,9 @@ fn check_modes(settings: &Settings, found: &mut Integrity) {
         let detail = format!("{why}, and nothing is put into it");
         found.add("folder", &path, detail, "move it away; it is made again");
     }
+    for strange in settings.home.strange_files() {
+        found.add("file", &strange.path, strange.why, strange.next);
+    }
     let root = settings.home.root();
     let entries = fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     for path in std::iter::once(root.to_owned()).chain(entries) {
