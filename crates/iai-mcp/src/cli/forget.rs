@@ -101,7 +101,14 @@ pub(super) fn forget(
     drop(working);
     done.set("waiting_forgotten", waiting);
     output.show(&done, describe_done);
-    Ok(if done.at("is_finished") == true { ExitCode::SUCCESS } else { Exit::Failure.into() })
+    let is_done = done.at("is_finished") == true && !is_nothing(&done);
+    Ok(if is_done { ExitCode::SUCCESS } else { Exit::Failure.into() })
+}
+
+/// Whether nothing was there to forget; the wish may have been a slip.
+fn is_nothing(done: &Value) -> bool {
+    let count = |name: &str| done.at(name).as_u64().unwrap_or(0);
+    done.at("failed").is_null() && count("forgotten") == 0 && count("waiting_forgotten") == 0
 }
 
 fn wishes_of(arguments: &ForgetArguments) -> Value {
@@ -204,14 +211,14 @@ fn describe_done(done: &Value) -> String {
             done.at("left")
         );
     }
+    if is_nothing(done) {
+        return "nothing fits; nothing was forgotten".to_owned();
+    }
     let waiting = match done.at("waiting_forgotten").as_u64().unwrap_or(0) {
         0 => String::new(),
         n => format!(", and {n} that waited"),
     };
     let n = done.at("forgotten").as_u64().unwrap_or(0);
-    if n == 0 && waiting.is_empty() {
-        return "nothing fits; nothing was forgotten".to_owned();
-    }
     format!("{} forgotten{waiting}; receipt {}", memories(n), done.at("receipt"))
 }
 

@@ -136,6 +136,13 @@ fn begin(
     let failed = |error: anyhow::Error| Failure::new(code::FAILED, format!("{error:#}"));
     // Before the store is told: once that is done, nobody knows the wishes any more.
     let n_waiting = opened.drainer.forget_waiting(ask).map_err(failed)?;
+    let preview = opened.engine.forget_preview(ask)?;
+    // A receipt for nothing would look as if something had gone; a seal that does not fit is told.
+    if preview.count == 0 && n_waiting == 0 && seal.is_none_or(|seal| seal == preview.seal) {
+        return Ok(json!({
+            "forgotten": 0, "left": 0, "is_finished": true, "failed": null, "waiting_forgotten": 0,
+        }));
+    }
     let receipt = opened.engine.begin_forgetting(ask, reason, seal, clock::now())?;
     go_on(opened)?;
     let mut told = handlers::progress(&opened.engine, receipt)?;

@@ -256,4 +256,6 @@ fn forgetting_what_is_not_there_says_so() {
     let _daemon = sandbox.daemon();
     let told = sandbox.run(&["forget", "--session", "a-typo", "--yes"]);
     assert!(stdout(&told).contains("nothing fits"));
+    assert_eq!(told.status.code(), Some(1));
+    assert_eq!(sandbox.json(&["--json", "forget", "--receipts"])["count"], 0);
 }

@@ -56,6 +56,9 @@ fn read(arguments: &mut Arguments) -> Result<Call, Refusal> {
 
 fn render(result: &Value) -> String {
     let count = &result["count"];
+    if result["status"] == "forgotten" && result["receipt"].is_null() {
+        return "nothing fits; nothing was forgotten".to_owned();
+    }
     if result["status"] == "forgotten" {
         return format!("{count} memories are forgotten; receipt {}", result["receipt"]);
     }
@@ -99,5 +102,7 @@ mod tests {
         );
         let done = json!({"status": "forgotten", "count": 1, "receipt": 3});
         check_result(&TOOL, &done, "1 memories are forgotten; receipt 3");
+        let nothing = json!({"status": "forgotten", "count": 0});
+        check_result(&TOOL, &nothing, "nothing fits; nothing was forgotten");
     }
 }
