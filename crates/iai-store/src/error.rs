@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 use crate::record::{KeyOrigin, MemoryId};
 
@@ -264,6 +264,18 @@ pub enum StoreError {
         /// What could not grow.
         path: PathBuf,
     },
+    /// The system lets no file of this process grow any more.
+    #[error(
+        "{} may not grow: a file may have {limit} bytes here (`ulimit -f`); raise that limit where \
+         the daemon is started and run `iai-mcp daemon restart`, nothing was lost",
+        .path.display()
+    )]
+    FileLimit {
+        /// What could not grow.
+        path: PathBuf,
+        /// The most a file may have.
+        limit: u64,
+    },
     /// The file, the folder or this connection may not be written.
     #[error(
         "{} cannot be written; \
@@ -339,6 +351,10 @@ impl StoreError {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },
+            io::ErrorKind::FileTooLarge => {
+                let limit = file_limit().unwrap_or(u64::MAX);
+                Self::FileLimit { path, limit }
+            }
             io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnly { path },
             io::ErrorKind::PermissionDenied => Self::Unreadable { path, source },
             _ => Self::Io { doing, path, source },
@@ -346,7 +362,19 @@ impl StoreError {
     }
 
     pub(crate) fn sqlite(doing: &'static str, path: &Path, source: rusqlite::Error) -> Self {
+        Self::sqlite_within(file_limit(), doing, path, source)
+    }
+
+    fn sqlite_within(
+        limit: Option<u64>,
+        doing: &'static str,
+        path: &Path,
+        source: rusqlite::Error,
+    ) -> Self {
         let path = path.to_owned();
+        if let Some(limit) = limit.filter(|_| is_failed_growth(&source)) {
+            return Self::FileLimit { path, limit };
+        }
         if is_bad_row(&source) {
             return Self::Corrupt { what: format!("a row ({doing}: {source})"), at: path };
         }
@@ -377,6 +405,20 @@ impl StoreError {
     pub(crate) fn refused(what: &'static str, why: impl Into<String>) -> Self {
         Self::Refused { what, why: why.into() }
     }
+}
+
+/// The most bytes a file of this process may have, where somebody set a limit.
+fn file_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize).current
+}
+
+/// SQLite does not say why the system refused a write; where files are limited, that is why.
+fn is_failed_growth(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(
+        code,
+        Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_TRUNCATE | ffi::SQLITE_IOERR_SHMSIZE)
+    )
 }
 
 /// A value of the wrong shape came up: the schema forbids it, so the file was changed behind us.
@@ -416,7 +458,6 @@ fn wrong_key(path: &Path, origin: KeyOrigin, offered: KeyOrigin) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rusqlite::ffi;
 
     fn check(code: std::ffi::c_int, expect: &str) {
         let source = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
@@ -442,9 +483,22 @@ mod tests {
     }
 
     #[test]
+    fn a_write_that_fails_where_files_are_limited_names_the_limit() {
+        let told = |limit, code| {
+            let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            StoreError::sqlite_within(limit, "testing", Path::new("/s"), error).to_string()
+        };
+        let limited = told(Some(4096), ffi::SQLITE_IOERR_WRITE);
+        assert!(limited.contains("4096 bytes") && limited.contains("ulimit -f"), "{limited}");
+        assert!(!told(None, ffi::SQLITE_IOERR_WRITE).contains("ulimit"));
+        assert!(!told(Some(4096), ffi::SQLITE_IOERR_READ).contains("ulimit"));
+    }
+
+    #[test]
     fn io_kinds_become_what_the_caller_can_do() {
         for (kind, expect) in [
             (io::ErrorKind::StorageFull, "Full"),
+            (io::ErrorKind::FileTooLarge, "FileLimit"),
             (io::ErrorKind::ReadOnlyFilesystem, "ReadOnly"),
             (io::ErrorKind::PermissionDenied, "Unreadable"),
             (io::ErrorKind::BrokenPipe, "Io"),

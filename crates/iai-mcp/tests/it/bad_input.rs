@@ -218,6 +218,10 @@ fn turns_that_do_not_fit_wait_in_the_spool_until_they_do() {
         sandbox.status().is_some_and(|status| status["state"] == "ready" && status["pending"] == 9)
     });
     assert_eq!(sandbox.spool().len(), 1);
+    let mut line = crate::support::Line::open(&sandbox.socket()).unwrap();
+    let text = "more than a file may have ".repeat(14_000);
+    let refused = line.call("memory_capture", serde_json::json!({"text": text}));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("ulimit -f"), "{refused}");
     assert_eq!(sandbox.json(&["--json", "recall", "kept"])["hits"].as_array().unwrap().len(), 1);
     child.kill().unwrap();
     child.wait().unwrap();
