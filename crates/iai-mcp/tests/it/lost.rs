@@ -222,6 +222,31 @@ fn a_key_or_vault_that_is_lost_under_a_running_daemon_is_saved_by_it() {
 }
 
 #[test]
+fn a_vault_of_a_passphrase_that_is_lost_under_a_running_daemon_is_saved_by_it() {
+    let sandbox = Sandbox::new().with("IAI_MCP_CRYPTO_PASSPHRASE", "old words");
+    let daemon = sandbox.daemon();
+    sandbox.capture("s", &sandbox.transcript("t.jsonl", &["the harbour opens at nine", "noted"]));
+    sandbox.settled(2);
+    fs::remove_file(sandbox.root().join("vault.json")).unwrap();
+    let row = row(&sandbox, "store files");
+    assert!(row.0 == "fail" && row.2.contains("iai-mcp crypto rotate"), "{row:?}");
+    // Neither a restart nor a rotation without new words takes the last copy of the key away.
+    for command in [&["daemon", "restart"][..], &["crypto", "rotate"]] {
+        let refused = sandbox.run(command);
+        assert!(!refused.status.success(), "{command:?}");
+        assert!(daemon.is_running(), "{}", crate::support::stderr(&refused));
+    }
+    let sandbox = sandbox.with("IAI_MCP_CRYPTO_NEW_PASSPHRASE", "new words");
+    let told = sandbox.run(&["crypto", "rotate"]);
+    assert!(told.status.success(), "{}", crate::support::stderr(&told));
+    daemon.stop();
+    let sandbox = sandbox.with("IAI_MCP_CRYPTO_PASSPHRASE", "new words");
+    assert_eq!(findings(&sandbox), Vec::<Value>::new());
+    let _daemon = sandbox.daemon();
+    sandbox.settled(2);
+}
+
+#[test]
 fn a_store_that_cannot_be_read_is_not_shown_as_an_empty_one() {
     let sandbox = stopped_store();
     sandbox.capture("late", &sandbox.transcript("late.jsonl", &["said since", "noted"]));

@@ -25,6 +25,7 @@ mod doctor;
 mod first_tries;
 mod forgetting;
 mod founding;
+mod full_disk;
 mod guards;
 mod history;
 mod hooks;
