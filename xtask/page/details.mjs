@@ -126,7 +126,9 @@ export async function markdown(visit, find) {
   await page.getByRole("button", { name: "Correct" }).click();
   await page.fill(
     "#correction",
-    "### Colours\n\nThe **legend** is <i>teal</i>:\n\n- on `white` paper\n- at night\n  1. dimmed\n\n2. later",
+    "### Colours ###\n\nThe **legend** is <i>teal</i>:\n\n- on `white` paper\n- at night\n  1. dimmed\n\n2. later\n\n" +
+      // Lines that a careless pattern looks at for minutes.
+      `#${" ".repeat(4000)}x${" ".repeat(4000)}\u2028y\n# x${" ".repeat(8000)}y`,
   );
   await page.getByRole("button", { name: "Keep the correction" }).click();
   await page.waitForSelector(".replaces");

@@ -3,8 +3,9 @@
 
 import { h } from "./elements.js";
 
-const HEADING = /^#{1,6}\s+(.+?)\s*#*$/;
-const ITEM = /^(\s*)(?:[-*+•]|(\d{1,4})[.)])\s+(.*)$/;
+/** What a line begins with. Neither looks farther than it must: a stranger may have written it. */
+const HEADING = /^#{1,6} +(?=\S)/;
+const ITEM = /^( {0,40})(?:[-*+•]|(\d{1,4})[.)]) +/;
 const BOLD = /\*\*(?=\S)([^*\n]{1,400}?\S)\*\*|__(?=\S)([^_\n]{1,400}?\S)__/;
 /** Blanks of one level of a list, and the deepest that is drawn. */
 const INDENT = 2;
@@ -32,23 +33,31 @@ function blocks(text) {
     if (words) made.push(h("p", {}, spans(words)));
     lines = [];
   };
-  for (const line of text.split("\n")) {
+  for (const written of text.split(/\r?\n|[\r\u2028\u2029]/)) {
+    const line = written.replaceAll("\t", "  ").trimEnd();
     const [heading, item] = [line.match(HEADING), line.match(ITEM)];
     if (heading) {
       close();
       // No heading of the page: its outline is not the text's.
-      made.push(h("p.prose-head", {}, spans(heading[1])));
+      made.push(h("p.prose-head", {}, spans(withoutHashes(line.slice(heading[0].length)))));
     } else if (item) {
       close();
-      made.push(...put(made, item));
+      made.push(...put(made, item, line.slice(item[0].length)));
     } else lines.push(line);
   }
   close();
   return made;
 }
 
+/** Takes away what closes a heading: "## Next ##". */
+function withoutHashes(words) {
+  let end = words.length;
+  while (end > 0 && words[end - 1] === "#") end -= 1;
+  return end < words.length && words[end - 1] === " " ? words.slice(0, end).trimEnd() : words;
+}
+
 /** Puts an item into the list before it, or returns a list that begins with it. */
-function put(made, [, blanks, count, words]) {
+function put(made, [, blanks, count], words) {
   const item = h("li", count ? { value: count } : {}, spans(words));
   const kind = count ? "OL" : "UL";
   let level = Math.min(LEVEL_MAX, Math.floor(blanks.length / INDENT));
