@@ -65,7 +65,8 @@ pub(crate) fn stop_daemon(settings: &Settings) -> anyhow::Result<Stopped> {
     let pid = status.at("pid").as_i64().and_then(|pid| i32::try_from(pid).ok());
     let pid = pid.and_then(Pid::from_raw).context("the daemon does not say its process id")?;
     // Its end of this connection closes when the process ends, and the lock is free before that.
-    Ok(match end(pid, |limit| connection.wait_closed(limit))? {
+    let is_still_it = || is_daemon_of(home, pid.as_raw_nonzero().get());
+    Ok(match end(pid, |limit| connection.wait_closed(limit), is_still_it)? {
         Ended::Left => Stopped::Left,
         Ended::Killed => Stopped::Killed { pid: pid.as_raw_nonzero().get() },
     })
@@ -94,7 +95,8 @@ fn end_unanswering(home: &Home) -> anyhow::Result<Stopped> {
 fn end_holder(home: &Home, pid: i32) -> anyhow::Result<Stopped> {
     let process = Pid::from_raw(pid).context("the lock names no process")?;
     let freed = when_free(home)?;
-    Ok(match end(process, |limit| freed.recv_timeout(limit).is_ok())? {
+    let is_still_it = || is_daemon_of(home, pid);
+    Ok(match end(process, |limit| freed.recv_timeout(limit).is_ok(), is_still_it)? {
         Ended::Left => Stopped::LeftUnanswering { pid },
         Ended::Killed => Stopped::Killed { pid },
     })
@@ -105,8 +107,13 @@ enum Ended {
     Killed,
 }
 
-/// Asks a process to leave, and kills it if it does not: what was acknowledged is on disk already.
-fn end(pid: Pid, mut is_gone: impl FnMut(Duration) -> bool) -> anyhow::Result<Ended> {
+/// Asks a process to leave, and kills it if it does not and surely is still the daemon: what was
+/// acknowledged is on disk already.
+fn end(
+    pid: Pid,
+    mut is_gone: impl FnMut(Duration) -> bool,
+    is_still_it: impl FnOnce() -> bool,
+) -> anyhow::Result<Ended> {
     let number = pid.as_raw_nonzero();
     let send = |signal, doing: &str| match rustix::process::kill_process(pid, signal) {
         // It has just gone by itself.
@@ -118,6 +125,13 @@ fn end(pid: Pid, mut is_gone: impl FnMut(Duration) -> bool) -> anyhow::Result<En
     send(Signal::CONT, "waking")?;
     if is_gone(LEAVE_LIMIT) {
         return Ok(Ended::Left);
+    }
+    if !is_still_it() {
+        bail!(
+            "process {number} was asked to leave and is still there after {} s; look at it with \
+             `ps -p {number}`, and end it with `kill -9 {number}` if it is the daemon",
+            LEAVE_LIMIT.as_secs()
+        );
     }
     send(Signal::KILL, "killing")?;
     if is_gone(KILL_LIMIT) {
@@ -136,6 +150,8 @@ fn when_free(home: &Home) -> anyhow::Result<mpsc::Receiver<()>> {
     let (said, heard) = mpsc::sync_channel(1);
     let waiting = thread::Builder::new().name("lock".to_owned()).spawn(move || {
         if lock.lock_shared().is_ok() {
+            // Given back before anybody hears of it: the next daemon takes it at once.
+            drop(lock);
             said.send(()).ok();
         }
     });
@@ -185,12 +201,15 @@ mod tests {
         child.stdout.take().unwrap().read_exact(&mut [0; 6]).unwrap();
         let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
         let mut n_asked = 0;
-        let ended = end(pid, |_| {
+        let refused = end(pid, |_| false, || false).err().unwrap();
+        assert!(refused.to_string().contains("is still there"), "{refused}");
+        assert!(child.try_wait().unwrap().is_none(), "nothing proved that it is the daemon");
+        let is_gone = |_| {
             n_asked += 1;
             // The first time nobody waits for it; only a kill can have ended it the second time.
             n_asked == 2 && wait_keeping_stdin(&mut child)
-        });
-        assert!(matches!(ended, Ok(Ended::Killed)));
+        };
+        assert!(matches!(end(pid, is_gone, || true), Ok(Ended::Killed)));
         assert_eq!(child.wait().unwrap().code(), None, "by a signal");
     }
 
