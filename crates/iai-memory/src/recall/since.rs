@@ -49,7 +49,11 @@ pub(super) fn bring_along(
     let mut brought: Vec<Ranked> = Vec::new();
     for (place, hit) in ranked.iter().take(HITS_LOOKED_AT).enumerate() {
         let about = (hit.number, &hit.memory);
-        for since in tied_since(engine, reader, about, &[Role::User, Role::Assistant], now)? {
+        // Each by itself: an assistant says so much that the user's word would not be among the best.
+        let mut found = tied_since(engine, reader, about, Role::User, now)?;
+        found.extend(tied_since(engine, reader, about, Role::Assistant, now)?);
+        found.sort_by_key(Since::order);
+        for since in found {
             let n_told = if since.replaces { place } else { IS_TOLD_ANYWAY };
             let told = ranked.iter().take(n_told).chain(&brought);
             if BROUGHT_MAX <= brought.len()
@@ -79,7 +83,7 @@ pub(crate) fn replaced_since(
     about: (MemoryNumber, &Memory),
     now: Timestamp,
 ) -> Result<Option<Memory>> {
-    let since = tied_since(engine, reader, about, &[Role::User], now)?.into_iter().next();
+    let since = tied_since(engine, reader, about, Role::User, now)?.into_iter().next();
     Ok(since.filter(|since| since.replaces).map(|since| since.memory))
 }
 
@@ -91,6 +95,13 @@ struct Since {
     memory: Memory,
 }
 
+impl Since {
+    /// What names the replaced thing comes first, then the latest.
+    fn order(&self) -> Reverse<(bool, Timestamp, MemoryNumber)> {
+        Reverse((self.replaces, self.memory.turn_at, self.number))
+    }
+}
+
 /// Returns what the user said later in the same project about something that a memory names being
 /// another way now: what names the replaced thing first, then the latest.
 pub(crate) fn said_since(
@@ -99,17 +110,17 @@ pub(crate) fn said_since(
     about: (MemoryNumber, &Memory),
     now: Timestamp,
 ) -> Result<Vec<(MemoryNumber, Memory)>> {
-    let since = tied_since(engine, reader, about, &[Role::User], now)?;
+    let since = tied_since(engine, reader, about, Role::User, now)?;
     Ok(since.into_iter().map(|since| (since.number, since.memory)).collect())
 }
 
-/// Finds what these said later that is tied to what a memory names. The user says in many words
+/// Finds what somebody said later that is tied to what a memory names. The user says in many words
 /// that something is another way; an assistant has to name what is replaced.
 fn tied_since(
     engine: &MemoryEngine,
     reader: &Reader,
     about: (MemoryNumber, &Memory),
-    who: &[Role],
+    who: Role,
     now: Timestamp,
 ) -> Result<Vec<Since>> {
     let (_, memory) = about;
@@ -139,7 +150,7 @@ fn tied_since(
             Role::Assistant | Role::System => since.replaces,
         })
         .collect();
-    tied.sort_by_key(|one| Reverse((one.replaces, one.memory.turn_at, one.number)));
+    tied.sort_by_key(Since::order);
     Ok(tied)
 }
 
@@ -152,7 +163,7 @@ pub(crate) struct NameSearch<'a> {
     /// Words that are searched for beside the names.
     pub(crate) beside: &'a [&'a str],
     /// Whose words are searched.
-    pub(crate) who: &'a [Role],
+    pub(crate) who: Role,
 }
 
 /// What was found.
@@ -175,7 +186,7 @@ pub(crate) fn named_since(
     let NameSearch { words, named_by_max, beside, who } = search;
     let scope = Scope {
         project: memory.project.clone(),
-        roles: who.to_vec(),
+        roles: vec![who],
         said_ms: Some((memory.turn_at.as_millisecond(), now.as_millisecond())),
         ..Scope::default()
     };

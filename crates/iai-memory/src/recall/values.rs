@@ -23,6 +23,11 @@ const TEXT_BYTES_MAX: usize = 1000;
 const WORDS_BEFORE: usize = 3;
 const WORDS_BEHIND: usize = 2;
 const WORD_LETTERS_MIN: usize = 2;
+/// Of a text so many words are read, and so many figures; and of a cue so many words may be what a
+/// figure is of.
+const PIECES_MAX: usize = 256;
+const FIGURES_MAX: usize = 24;
+const THINGS_MAX: usize = 24;
 
 /// Returns pairs of hits, what told a figure and what told another one last.
 pub(super) fn retold(
@@ -133,7 +138,7 @@ fn asked_of(cue: &Cue) -> Asked {
     let pieces = pieces_of(&cue.text);
     let words = pieces.iter().map(|piece| piece.word.as_str());
     let tells = |word: &&str| WORD_LETTERS_MIN <= word.chars().count() && !is_stop_word(word);
-    let words: BTreeSet<String> = words.filter(tells).map(str::to_owned).collect();
+    let words: BTreeSet<String> = words.filter(tells).take(THINGS_MAX).map(str::to_owned).collect();
     let wording = Wording::of(&cue.text);
     let meant = MEANT.iter().filter(|(forms, _)| wording.has_any(forms));
     let units = meant.flat_map(|(_, units)| units.split('|')).map(str::to_owned);
@@ -165,25 +170,35 @@ impl Piece {
 }
 
 fn pieces_of(text: &str) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    for raw in text.split([' ', '\n', '\t', '`', '=', '(', ')', '"', '“', '”', '*', '/']) {
-        let is_last = raw.ends_with(['.', ',', ';', '!', '?']);
-        let trimmed = raw.trim_matches(|letter: char| {
-            !letter.is_alphanumeric() && !matches!(letter, '€' | '$' | '%')
-        });
-        let lower = trimmed.to_lowercase();
-        // "25s" and "8€" are a figure and what it is of.
-        let n_figure = lower.find(|letter: char| !is_of_figure(letter)).unwrap_or(lower.len());
-        let (figure, rest) = lower.split_at(n_figure);
-        let parts = [figure.trim_end_matches([',', '.', ':']), rest];
-        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        let n_parts = parts.len();
-        for (place, part) in parts.into_iter().enumerate() {
-            let word = without_plural_unit(part).to_owned();
-            pieces.push(Piece { word, is_last: is_last && place + 1 == n_parts });
+    let mut pieces: Vec<Piece> = Vec::new();
+    for line in text.lines() {
+        for raw in line.split([' ', '\t', '`', '=', '(', ')', '"', '“', '”', '*', '/']) {
+            let is_last = raw.ends_with(['.', ',', ';', '!', '?']);
+            let trimmed = raw.trim_matches(|letter: char| {
+                !letter.is_alphanumeric() && !matches!(letter, '€' | '$' | '%')
+            });
+            let lower = trimmed.to_lowercase();
+            // "25s" and "8€" are a figure and what it is of.
+            let n_figure = lower.find(|letter: char| !is_of_figure(letter)).unwrap_or(lower.len());
+            let (figure, rest) = lower.split_at(n_figure);
+            for part in [figure.trim_end_matches([',', '.', ':']), rest] {
+                if !part.is_empty() && pieces.len() < PIECES_MAX {
+                    let word = without_plural_unit(part).to_owned();
+                    pieces.push(Piece { word, is_last: false });
+                }
+            }
+            // A sign alone stands behind a quotation mark or a bracket, and parts what it follows.
+            mark_last(&mut pieces, is_last);
         }
+        mark_last(&mut pieces, true);
     }
     pieces
+}
+
+fn mark_last(pieces: &mut [Piece], is_last: bool) {
+    if let Some(last) = pieces.last_mut() {
+        last.is_last |= is_last;
+    }
 }
 
 fn is_of_figure(letter: char) -> bool {
@@ -194,11 +209,15 @@ fn is_of_figure(letter: char) -> bool {
 fn figures_of(pieces: &[Piece]) -> Vec<(String, BTreeSet<String>)> {
     let mut figures = Vec::new();
     for (place, piece) in pieces.iter().enumerate() {
+        if figures.len() == FIGURES_MAX {
+            break;
+        }
         let Some(figure) = figure_of(&piece.word) else { continue };
         let before = pieces.get(..place).unwrap_or_default().iter().rev();
         let before = before.take_while(|other| !other.is_last).take(WORDS_BEFORE);
         let behind = pieces.get(place + 1..).unwrap_or_default().iter();
-        let behind = behind.take(if piece.is_last { 0 } else { WORDS_BEHIND });
+        let n_behind = behind.clone().take_while(|other| !other.is_last).count() + 1;
+        let behind = behind.take(if piece.is_last { 0 } else { n_behind.min(WORDS_BEHIND) });
         let mut beside: BTreeSet<String> = before.chain(behind).flat_map(Piece::words).collect();
         if figure.contains(':') {
             beside.insert("o'clock".to_owned());
@@ -286,7 +305,12 @@ mod tests {
         assert_eq!(told("timeout 60s, threshold 30 L/h, 2,275 meters", "timeout"), ["60"]);
         assert_eq!(told("A parcel waits nine days.", "day"), ["9"]);
         assert_eq!(told("Dump runs at 04:15 now.", "o'clock"), ["04:15"]);
-        assert_eq!(told("The port is ready. 30 tests pass", "port"), Vec::<String>::new());
+        for apart in
+            ["The port is ready. 30 tests pass", "3 replicas. The port stays.", "- `port`\n- 30"]
+        {
+            assert_eq!(told(apart, "port"), Vec::<String>::new(), "{apart}");
+        }
+        assert_eq!(told("(the port), 30 tests", "port"), Vec::<String>::new());
         assert_eq!(told("price is 8€ a month", "euro"), ["8"]);
     }
 

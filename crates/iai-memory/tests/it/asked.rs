@@ -203,6 +203,31 @@ fn an_assistant_that_names_what_it_replaced_stands_above_it() {
 }
 
 #[test]
+fn what_the_user_replaced_is_found_however_much_the_assistant_said_of_it() {
+    let chatter: Vec<String> = (0..40).map(|n| format!("frobnik checked {n}.")).collect();
+    let mut talk = vec!["Check it."];
+    for said in &chatter {
+        talk.extend([said.as_str(), "Again."]);
+    }
+    let home = lived(&[
+        ("/p", 60, &["Uploads land in the frobnik bucket.", "Noted."]),
+        ("/p", 40, &talk),
+        (
+            "/p",
+            20,
+            &[
+                "After a long talk with the people of the other floor we moved from frobnik to garage.",
+                "Ok.",
+            ],
+        ),
+    ]);
+    let answer = home.recall_from("where do uploads land", 100_000, Some("/p"));
+    let found = texts(&answer);
+    let place = |part: &str| found.iter().position(|text| text.contains(part));
+    assert!(place("to garage").is_some_and(|at| Some(at) < place("frobnik bucket")), "{found:?}");
+}
+
+#[test]
 fn what_takes_back_a_number_stands_above_the_decision_and_beside_it_in_the_brief() {
     let home = lived(&[
         ("/p", 9, &["Decision: the uploader keeps its retry count at 5.", "Noted."]),
