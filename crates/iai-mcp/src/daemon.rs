@@ -362,13 +362,16 @@ fn drain_named(opened: &Opened, face: &Face, params: &Value) -> Result<Value, Fa
     Ok(json!(ingested))
 }
 
-/// Deletes the lines set aside up to one that somebody has seen; what came later stays.
+/// Deletes the lines set aside that somebody has seen; what came before or after them stays.
 fn clear_set_aside(opened: &Opened, face: &Face, params: &Value) -> Result<Value, Failure> {
-    let through = params.get("through").and_then(Value::as_u64);
-    let through = through.ok_or_else(|| {
-        Failure::new(code::BAD_PARAMS, "`through` must be the number of a line set aside")
-    })?;
-    let n_cleared = opened.engine.clear_set_aside(through, clock::now())?;
+    let number = |name: &str| {
+        params.get(name).and_then(Value::as_u64).ok_or_else(|| {
+            let why = format!("`{name}` must be the number of a line set aside");
+            Failure::new(code::BAD_PARAMS, why)
+        })
+    };
+    let seen = number("from")?..=number("through")?;
+    let n_cleared = opened.engine.clear_set_aside(seen, clock::now())?;
     forgetting::show_counts(opened, face);
     Ok(json!({"cleared": n_cleared}))
 }

@@ -11,6 +11,7 @@ pub(crate) use capturing::{PAGE_HOST, TOOL_HOST, captured};
 pub(crate) use sharing::SharingRoom;
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use iai_store::{
     Inserted, NewEvent, NewMemory, NewSetAside, Prepared, Receipt, ReceiptState, SetAside,
@@ -161,11 +162,11 @@ impl MemoryEngine {
         self.read(|reader| Ok(reader.set_aside(limit)?))
     }
 
-    /// Deletes the lines set aside up to a number, because a person has seen them. Returns how many
-    /// those were.
-    pub fn clear_set_aside(&self, through: u64, now: Timestamp) -> Result<u64> {
+    /// Deletes the lines set aside that have these numbers, because a person has seen them. Returns
+    /// how many those were.
+    pub fn clear_set_aside(&self, numbers: RangeInclusive<u64>, now: Timestamp) -> Result<u64> {
         self.write(|writing| {
-            let n_cleared = writing.clear_set_aside(through)?;
+            let n_cleared = writing.clear_set_aside(numbers)?;
             if 0 < n_cleared {
                 let data = json!({"lines": n_cleared});
                 writing.event(&NewEvent {

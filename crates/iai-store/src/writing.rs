@@ -16,6 +16,7 @@ mod vectors;
 pub use patterns::PatternPut;
 
 use std::cell::RefCell;
+use std::ops::RangeInclusive;
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql as _, ValueRef};
@@ -258,12 +259,13 @@ impl<'a> Writing<'a> {
         })
     }
 
-    /// Deletes the lines set aside up to a number, and returns how many those were.
-    pub fn clear_set_aside(&self, through: u64) -> Result<u64> {
-        let through = held("number of a line", through)?;
+    /// Deletes the lines set aside that have these numbers, and returns how many those were.
+    pub fn clear_set_aside(&self, numbers: RangeInclusive<u64>) -> Result<u64> {
+        let first = held("number of a line", *numbers.start())?;
+        let last = held("number of a line", *numbers.end())?;
         self.reader.run("clearing lines set aside", |c| {
-            c.prepare_cached("DELETE FROM set_aside WHERE number <= ?")?
-                .execute([through])
+            c.prepare_cached("DELETE FROM set_aside WHERE number BETWEEN ? AND ?")?
+                .execute([first, last])
                 .map(|n| n as u64)
         })
     }

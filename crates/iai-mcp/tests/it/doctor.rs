@@ -231,6 +231,26 @@ fn what_was_set_aside_is_shown_and_goes_when_somebody_says_so() {
 }
 
 #[test]
+fn lines_that_were_not_shown_are_not_cleared() {
+    let sandbox = Sandbox::new();
+    sandbox.capture("s", &sandbox.transcript("t.jsonl", &["before"]));
+    let file = sandbox.spool().remove(0);
+    let mut text = fs::read_to_string(&file).unwrap();
+    text.extend((0..130).map(|n| format!("{{broken {n}\n")));
+    fs::write(&file, text).unwrap();
+    let _daemon = sandbox.daemon();
+    assert_eq!(sandbox.settled(1)["failed"], 130);
+    let shown = stdout(&sandbox.run(&["spool", "aside"]));
+    assert!(shown.contains("{broken 129") && !shown.contains("{broken 29\n"), "{shown}");
+    let done = sandbox.json(&["--json", "spool", "clear", "--yes"]);
+    assert_eq!((&done["lines"], &done["lines_left"]), (&json!(100), &json!(30)), "{done}");
+    let shown = stdout(&sandbox.run(&["spool", "aside"]));
+    assert!(shown.contains("{broken 29") && shown.contains("{broken 0"), "{shown}");
+    assert_eq!(sandbox.json(&["--json", "spool", "clear", "--yes"])["lines"], 30);
+    assert_eq!(sandbox.status().unwrap()["failed"], 0);
+}
+
+#[test]
 fn a_file_that_waits_is_not_cleared_and_one_that_stays_is() {
     let sandbox = Sandbox::new();
     sandbox.capture("s", &sandbox.transcript("t.jsonl", &["it waits"]));

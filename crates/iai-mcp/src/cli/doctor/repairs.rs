@@ -53,7 +53,7 @@ pub(super) fn check(home: &Home, repair: Repair, now: Timestamp) -> Check {
         Repair::Told => {
             Check::warn(NAME, format!("left by the dead: {named}"), "`iai-mcp doctor --apply`")
         }
-        Repair::Applied => match move_aside(home, &dead, now) {
+        Repair::Applied => match move_aside(home, "", &dead, now) {
             Ok(folder) => Check::pass(NAME, format!("moved to {}: {named}", folder.display())),
             Err(error) => Check::fail(NAME, format!("{named}: {error}"), "move them away by hand"),
         },
@@ -101,13 +101,14 @@ fn abandoned(
     old.map(|entry| entry.path()).collect()
 }
 
-/// Moves files into a folder of `aside/`, and returns which.
+/// Moves files into a folder of `aside/` whose name begins so, and returns which.
 pub(in crate::cli) fn move_aside(
     home: &Home,
+    beginning: &str,
     dead: &[PathBuf],
     now: Timestamp,
 ) -> io::Result<PathBuf> {
-    let folder = home.aside().join(now.as_second().to_string());
+    let folder = home.aside().join(format!("{beginning}{}", now.as_second()));
     ensure_inner_folder(&home.aside())?;
     ensure_private_folder(&folder)?;
     for (place, path) in dead.iter().enumerate() {

@@ -17,6 +17,10 @@ use crate::exit::Exit;
 use crate::fields::Fields as _;
 use crate::settings::Settings;
 
+/// How a folder of files from the spool is called, before its time: they may be the only copy of
+/// their turns, unlike what `doctor --apply` moves away.
+const FOLDER: &str = "spool-";
+
 /// What was set aside, as somebody sees it.
 pub(super) struct Aside {
     /// How many lines the store keeps, and the newest of them.
@@ -108,22 +112,30 @@ pub(super) fn clear(
             return Ok(Exit::Failure.into());
         }
     }
-    // Only what was seen: a line that was set aside since stays.
-    let newest = aside.lines.iter().filter_map(|line| line.at("number").as_u64()).max();
-    let n_lines = match newest {
+    // Only what was seen: what was set aside since stays, and what did not fit into the list.
+    let numbers = || aside.lines.iter().filter_map(|line| line.at("number").as_u64());
+    let n_lines = match numbers().min().zip(numbers().max()) {
         None => 0,
-        Some(through) => {
-            let done = client.call_daemon("set_aside_clear", &json!({"through": through}))?;
+        Some((from, through)) => {
+            let seen = json!({"from": from, "through": through});
+            let done = client.call_daemon("set_aside_clear", &seen)?;
             done.at("cleared").as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
         }
     };
+    let n_left = aside.n_lines.saturating_sub(n_lines);
     let folder = move_files(client, &aside.files)?;
-    let told = json!({"lines": n_lines, "files": aside.files.len(), "moved_to": folder});
+    let told = json!({
+        "lines": n_lines, "lines_left": n_left, "files": aside.files.len(), "moved_to": folder,
+    });
     output.show(&told, |_| {
         let moved = folder.as_ref().map(|folder| {
             format!(" · {} moved to {}", counted(aside.files.len(), "file"), folder.display())
         });
-        format!("{} deleted{}", counted(n_lines, "line"), moved.unwrap_or_default())
+        let left = match n_left {
+            0 => String::new(),
+            n => format!(" · {} not shown yet; again shows them", counted(n, "line")),
+        };
+        format!("{} deleted{}{left}", counted(n_lines, "line"), moved.unwrap_or_default())
     });
     Ok(ExitCode::SUCCESS)
 }
@@ -134,7 +146,7 @@ fn move_files(client: &Client, names: &[String]) -> anyhow::Result<Option<PathBu
     }
     let home = client.home();
     let paths: Vec<PathBuf> = names.iter().map(|name| home.spool().join(name)).collect();
-    let folder = move_aside(home, &paths, clock::now())
+    let folder = move_aside(home, FOLDER, &paths, clock::now())
         .with_context(|| format!("moving files into {}", home.aside().display()))?;
     // The daemon counts what waits at its next pass.
     client.call_daemon("spool_nudge", &json!({})).ok();
