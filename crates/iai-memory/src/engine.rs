@@ -125,6 +125,14 @@ impl MemoryEngine {
         self.with_writer(|store| Ok(*store.spool_secret()))
     }
 
+    /// Counts what came in from somebody, and the lines set aside. Needs no index, unlike the rest.
+    pub fn n_said_and_aside(&self) -> Result<(u64, u64)> {
+        self.read(|reader| {
+            let counts = reader.counts()?;
+            Ok((counts.memories.saturating_sub(reader.n_of_host(OWN_HOST)?), counts.set_aside))
+        })
+    }
+
     /// Counts what there is.
     pub fn overview(&self) -> Result<Overview> {
         let (sessions, last_said_at) = self.sessions_and_latest()?;

@@ -200,7 +200,7 @@ impl Face {
     /// Builds the status reply: the founding contract's keys, then ours.
     pub(super) fn status(&self, now: Timestamp) -> Value {
         let (pending, oldest) = self.waiting();
-        let stored = self.stored.get(|| Some(self.engine.get()?.overview().ok()?.said()));
+        let stored = self.stored.get(|| Some(self.engine.get()?.n_said_and_aside().ok()?.0));
         let changing = self.changing();
         let phase = changing.phase.as_str();
         let uptime = now.duration_since(self.started_at).as_secs_f64();

@@ -147,8 +147,8 @@ fn keep_index(opened: &Opened, idle_shutdown: Option<Duration>) {
 }
 
 fn show_counts(opened: &Opened, face: &Face) {
-    match opened.engine.overview() {
-        Ok(overview) => face.show_store(overview.said(), overview.set_aside),
+    match opened.engine.n_said_and_aside() {
+        Ok((n_said, n_aside)) => face.show_store(n_said, n_aside),
         Err(error) => {
             tracing::error!(%error, "the store cannot be counted");
             face.show_uncountable(error.to_string());
