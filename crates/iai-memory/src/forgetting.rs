@@ -176,6 +176,12 @@ impl MemoryEngine {
         self.write(|writing| Ok(writing.begin_forgetting(&numbers, &kinds, reason, now)?))
     }
 
+    /// Drops what was asked and not answered, as forgetting does where there is nothing else to
+    /// forget: a cue may name what somebody wants gone.
+    pub fn forget_cues(&self) {
+        self.organise.drop_misses();
+    }
+
     /// Forgets everything that was begun and is not finished. An error leaves the rest for later.
     pub fn work_off_forgetting(&self, work: &ForgetWork<'_>) -> Result<()> {
         let _one_at_a_time = self.forgetting.working.lock().unwrap_or_else(PoisonError::into_inner);

@@ -139,6 +139,7 @@ fn begin(
     let preview = opened.engine.forget_preview(ask)?;
     // A receipt for nothing would look as if something had gone; a seal that does not fit is told.
     if preview.count == 0 && n_waiting == 0 && seal.is_none_or(|seal| seal == preview.seal) {
+        opened.engine.forget_cues();
         return Ok(json!({
             "forgotten": 0, "left": 0, "is_finished": true, "failed": null, "waiting_forgotten": 0,
         }));
@@ -158,8 +159,8 @@ pub(super) fn go_on(opened: &Opened) -> Result<(), Failure> {
 
 /// Shows what the store holds now.
 pub(super) fn show_counts(opened: &Opened, face: &Face) {
-    if let Ok(overview) = opened.engine.overview() {
-        face.show_store(overview.said(), overview.set_aside);
+    if let Ok((n_said, n_aside)) = opened.engine.n_said_and_aside() {
+        face.show_store(n_said, n_aside);
     }
 }
 
