@@ -14,11 +14,9 @@ use super::import::parse_time;
 use super::output::Output;
 use super::project_here;
 use crate::client::Client;
+use crate::daemon::handlers::BY_PERSON;
 use crate::fields::Fields as _;
 use page::Sought;
-
-/// Says that no assistant asks: what a person is shown is served to none.
-pub(super) const BY_PERSON: &str = "person";
 
 const PREVIEW_CHARS: usize = 160;
 /// The daemon gives no more.

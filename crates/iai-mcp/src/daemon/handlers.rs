@@ -200,7 +200,7 @@ pub(crate) fn n_stored_by(method: &str, answer: &Value) -> u64 {
 }
 
 /// Who asks, where it is nobody's assistant: somebody at a terminal.
-const BY_PERSON: &str = "person";
+pub(crate) const BY_PERSON: &str = "person";
 
 /// Returns how many tokens an answered call handed to an assistant; what a person looks at costs
 /// none.

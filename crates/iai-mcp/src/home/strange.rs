@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 
 use super::Home;
 
-/// A link in the place of something that is made again goes, and nothing is missing.
-const MADE_AGAIN: &str = "remove it (`rm` takes the link, not what it leads to); it is made again";
+/// What stands in the place of something that is made again goes, and nothing is missing …
+const MADE_AGAIN: &str = "remove it (`rm` takes this name only); it is made again";
+/// … unless a daemon runs, whose lock and socket they may be.
+const MADE_AT_START: &str = "`iai-mcp daemon stop`, then remove it (`rm` takes this name only); \
+                             the next daemon makes it again";
 /// One in the place of something that is kept is exchanged for it.
 const PUT_ITSELF: &str = "put the file itself there: `cp` it to a new name, then `mv` that over it";
 const MAKE_YOURS: &str = "make it yours with `chown`";
@@ -45,16 +48,17 @@ impl Home {
     /// Returns what stands in the place of a file of ours and is none. The store looks after its
     /// own files: the database, its log and the vault.
     pub(crate) fn strange_files(&self) -> Vec<StrangeFile> {
-        let made_again = [self.lock_file(), self.daemon_log(), self.start_log(), self.hook_log()];
-        let made_again = made_again.into_iter().map(|path| (path, MADE_AGAIN));
+        let logs = [self.daemon_log(), self.start_log(), self.hook_log()];
+        let logs = logs.into_iter().map(|path| (path, MADE_AGAIN));
         let kept = [(self.install_ledger(), PUT_ITSELF), (self.key_file(), PUT_ITSELF)];
-        let files = made_again.chain(kept).filter_map(|(path, next)| {
+        let lock = [(self.lock_file(), MADE_AT_START)];
+        let files = logs.chain(kept).chain(lock).filter_map(|(path, next)| {
             let facts = fs::symlink_metadata(&path).ok()?;
             strangeness(&path, &facts, facts.is_file(), "it is no file", next)
         });
         let socket = fs::symlink_metadata(self.socket()).ok().and_then(|facts| {
             let is_socket = facts.file_type().is_socket();
-            strangeness(self.socket(), &facts, is_socket, "it is no socket", MADE_AGAIN)
+            strangeness(self.socket(), &facts, is_socket, "it is no socket", MADE_AT_START)
         });
         files.chain(socket).collect()
     }

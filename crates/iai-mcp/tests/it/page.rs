@@ -415,6 +415,7 @@ fn looking_teaches_nothing_and_costs_no_tokens() {
     let cookie = brain.enter();
     brain.ask(&cookie, "picture_search", json!({"cue": "port of the heron service"}));
     assert!(sandbox.run(&["recall", "port of the heron service"]).status.success());
+    sandbox.doctor(&[]);
     assert_eq!(sandbox.status().unwrap()["tokens_served"], 0, "no assistant was told anything");
     let mut mcp = Mcp::start(&sandbox);
     mcp.ask("memory_recall", json!({"cue": "port of the heron service"}));

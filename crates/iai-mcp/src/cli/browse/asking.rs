@@ -7,9 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use super::Event;
-use crate::cli::memories::{BY_PERSON, items, whole_memory};
+use crate::cli::memories::{items, whole_memory};
 use crate::client::{CallError, Client};
 use crate::clock;
+use crate::daemon::handlers::BY_PERSON;
 use crate::fields::Fields as _;
 
 /// What is listed at once.

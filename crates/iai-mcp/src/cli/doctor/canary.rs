@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use super::Check;
 use crate::capture::{Cursor, waiting_files};
 use crate::client::{CallError, Client, Limits};
+use crate::daemon::handlers::BY_PERSON;
 use crate::fields::Fields as _;
 use crate::home::{Home, ensure_private_folder};
 use crate::settings::Settings;
@@ -160,7 +161,7 @@ impl Canary {
             let why = "the hook ended well and its turn is not stored";
             return Err(Stopped::Failed(anyhow::anyhow!("{why}")));
         }
-        let cue = json!({"cue": self.word, "budget_tokens": 500});
+        let cue = json!({"cue": self.word, "budget_tokens": 500, "by": BY_PERSON});
         let answer = client.call_daemon("memory_recall", &cue)?;
         let hits = answer.at("hits").as_array().map(Vec::as_slice).unwrap_or_default();
         let is_hit = |hit: &Value| {

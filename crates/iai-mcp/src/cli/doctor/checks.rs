@@ -57,7 +57,8 @@ pub(super) fn all(settings: &Settings, repair: Repair) -> Vec<Check> {
 
 /// One row says that a daemon is to be started, and only where one could start.
 fn advise_start_once(checks: &mut [Check]) {
-    let is_broken = checks.iter().any(|check| check.verdict == Verdict::Fail);
+    let keeps_it = |check: &Check| check.verdict == Verdict::Fail && NEEDED.contains(&check.name);
+    let is_broken = checks.iter().any(keeps_it);
     for check in checks.iter_mut().filter(|check| check.next.contains(START)) {
         check.next = match (check.name == DAEMON, is_broken) {
             (true, true) => "mend what failed, then start it".to_owned(),
@@ -67,6 +68,9 @@ fn advise_start_once(checks: &mut [Check]) {
     }
 }
 
+/// Rows without which no daemon starts.
+const NEEDED: &[&str] =
+    &[FOLDER, "config file", "key", "store files", "socket path", "store", "disk"];
 const START: &str = "`iai-mcp daemon start`";
 const DAEMON: &str = "daemon";
 const FOLDER: &str = "store folder";
