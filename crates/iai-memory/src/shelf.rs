@@ -13,11 +13,11 @@ use crate::projects::project_named;
 use crate::recall::Excerpt;
 use crate::trust::distrust;
 
-/// The most memories shown at once.
 /// Less than this of a session's name is taken for the whole of it.
 const SESSION_CHARS_MIN: usize = 4;
 /// Sessions that are named to somebody who has to choose.
 const SESSIONS_NAMED_MAX: usize = 5;
+/// The most memories shown at once.
 const SHOWN_MAX: usize = 1000;
 /// What one view shows of a text. Escaped to the worst, it still fits a frame.
 const PART_CHARS_MAX: usize = 500_000;
@@ -181,7 +181,7 @@ impl MemoryEngine {
 
 /// Returns the name of the session that is meant by it, or by its beginning.
 fn session_called(reader: &Reader, name: &str) -> Result<String> {
-    if name.len() < SESSION_CHARS_MIN || !reader.session_numbers(name)?.is_empty() {
+    if name.chars().count() < SESSION_CHARS_MIN || !reader.session_numbers(name)?.is_empty() {
         return Ok(name.to_owned());
     }
     let mut found = reader.sessions_beginning(name, SESSIONS_NAMED_MAX + 1)?;

@@ -53,7 +53,10 @@ pub(super) fn files(
         event.map(|event| sender.send(event).ok());
     })?;
     watcher.watch(spool, RecursiveMode::NonRecursive)?;
-    watcher.watch(&lock.path, RecursiveMode::NonRecursive)?;
+    // Without it the daemon learns later that its store was removed, and stores nothing meanwhile.
+    if let Err(error) = watcher.watch(&lock.path, RecursiveMode::NonRecursive) {
+        tracing::warn!(%error, "the lock cannot be watched");
+    }
     // It may have gone before anybody watched.
     look_at_lock().map(|event| events.send(event).ok());
     Ok(watcher)

@@ -49,6 +49,16 @@ pub struct Cluster {
     pub opening: Option<String>,
 }
 
+impl Cluster {
+    /// Tells whether its name, how it begins, or its project has some words.
+    fn has(&self, filter: &str) -> bool {
+        let project = self.topic.project.as_deref().unwrap_or_default();
+        let name = project.rsplit('/').next().unwrap_or_default();
+        let shown = [self.topic.label.as_str(), self.opening.as_deref().unwrap_or_default(), name];
+        shown.iter().any(|text| text.to_lowercase().contains(filter))
+    }
+}
+
 /// Which members of which topic.
 #[derive(Debug, Clone)]
 pub struct MembersAsk {
@@ -79,13 +89,12 @@ impl MemoryEngine {
         let n_memories = self.with_index(|index| index.catalogue().len())?;
         self.read(|reader| {
             let n_read = if filter.is_some() { FILTERED_MAX } else { CLUSTERS_MAX + 1 };
-            let mut topics = reader.topics(None, n_read)?;
+            let mut topics = clusters(reader, reader.topics(None, n_read)?)?;
             if let Some(filter) = filter.map(str::to_lowercase) {
-                topics.retain(|topic| has(topic, &filter));
+                topics.retain(|cluster| cluster.has(&filter));
             }
             let has_more = CLUSTERS_MAX < topics.len();
             topics.truncate(CLUSTERS_MAX);
-            let topics = clusters(reader, topics)?;
             let (n_topics, n_in_topics) = reader.n_topics()?;
             let n_unsaid = reader.n_of_host(OWN_HOST)? + reader.n_of_host(TAUGHT_HOST)?;
             let n_turns = (n_memories as u64).saturating_sub(n_unsaid);
@@ -108,12 +117,6 @@ impl MemoryEngine {
             Ok(MembersAnswer { topic: TopicView::of(topic), members, has_more })
         })
     }
-}
-
-fn has(topic: &Topic, filter: &str) -> bool {
-    let project = topic.project.as_deref().unwrap_or_default();
-    let name = project.rsplit('/').next().unwrap_or_default();
-    [topic.label.as_str(), name].iter().any(|text| text.to_lowercase().contains(filter))
 }
 
 fn clusters(reader: &Reader, topics: Vec<Topic>) -> Result<Vec<Cluster>> {
