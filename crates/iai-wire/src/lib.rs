@@ -28,5 +28,8 @@ pub use spool::{
 /// Raised when a request or a reply changes its meaning; the handshake compares it.
 pub const PROTOCOL_VERSION: u32 = 1;
 
+/// What `by` says where a person asks and no assistant: what they are shown is served to none.
+pub const BY_PERSON: &str = "person";
+
 /// The longest socket path every supported system accepts, in bytes.
 pub const SOCKET_PATH_BYTES_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use iai_wire::BY_PERSON;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -14,7 +15,6 @@ use super::import::parse_time;
 use super::output::Output;
 use super::project_here;
 use crate::client::Client;
-use crate::daemon::handlers::BY_PERSON;
 use crate::fields::Fields as _;
 use page::Sought;
 

@@ -17,7 +17,7 @@ use iai_memory::{
     CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, SetAside,
     ShelfFilter, StoreError, Tier, Timing,
 };
-use iai_wire::code;
+use iai_wire::{BY_PERSON, code};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -198,9 +198,6 @@ pub(crate) fn n_stored_by(method: &str, answer: &Value) -> u64 {
         _ => 0,
     }
 }
-
-/// Who asks, where it is nobody's assistant: somebody at a terminal.
-pub(crate) const BY_PERSON: &str = "person";
 
 /// Returns how many tokens an answered call handed to an assistant; what a person looks at costs
 /// none.

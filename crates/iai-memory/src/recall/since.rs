@@ -49,7 +49,7 @@ pub(super) fn bring_along(
     let mut brought: Vec<Ranked> = Vec::new();
     for (place, hit) in ranked.iter().take(HITS_LOOKED_AT).enumerate() {
         let about = (hit.number, &hit.memory);
-        // Each by itself: an assistant says so much that the user's word would not be among the best.
+        // Each by itself: beside all that an assistant says, the user's word may not be among them.
         let mut found = tied_since(engine, reader, about, Role::User, now)?;
         found.extend(tied_since(engine, reader, about, Role::Assistant, now)?);
         found.sort_by_key(Since::order);

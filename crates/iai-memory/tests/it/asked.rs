@@ -215,10 +215,7 @@ fn what_the_user_replaced_is_found_however_much_the_assistant_said_of_it() {
         (
             "/p",
             20,
-            &[
-                "After a long talk with the people of the other floor we moved from frobnik to garage.",
-                "Ok.",
-            ],
+            &["After a long talk with the other floor we moved from frobnik to garage.", "Ok."],
         ),
     ]);
     let answer = home.recall_from("where do uploads land", 100_000, Some("/p"));

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use iai_wire::BY_PERSON;
 use serde_json::{Value, json};
 
 use super::Event;
 use crate::cli::memories::{items, whole_memory};
 use crate::client::{CallError, Client};
 use crate::clock;
-use crate::daemon::handlers::BY_PERSON;
 use crate::fields::Fields as _;
 
 /// What is listed at once.

@@ -12,13 +12,12 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use iai_wire::code;
+use iai_wire::{BY_PERSON, code};
 use serde_json::{Value, json};
 
 use super::Check;
 use crate::capture::{Cursor, waiting_files};
 use crate::client::{CallError, Client, Limits};
-use crate::daemon::handlers::BY_PERSON;
 use crate::fields::Fields as _;
 use crate::home::{Home, ensure_private_folder};
 use crate::settings::Settings;
