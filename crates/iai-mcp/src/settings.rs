@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) new_passphrase: Option<String>,
     /// After how long without work the daemon leaves; `None` means never.
     pub(crate) idle_shutdown: Option<Duration>,
+    /// The user said so.
+    pub(crate) is_idle_shutdown_chosen: bool,
     /// The host's session, where the host tells its MCP servers.
     pub(crate) host_session: Option<String>,
     /// The user does not want colours.
@@ -133,6 +135,16 @@ pub(crate) enum SettingsError {
 }
 
 impl Settings {
+    /// Returns the settings of a daemon in the background, which nobody would start again: it does
+    /// not leave for idleness unless the user wants that.
+    pub(crate) fn in_background(&self) -> Self {
+        let mut settings = self.clone();
+        if !self.is_idle_shutdown_chosen {
+            settings.idle_shutdown = None;
+        }
+        settings
+    }
+
     /// Reads the environment.
     #[expect(clippy::disallowed_methods, reason = "this is the one reader of the environment")]
     pub(crate) fn from_environment() -> Result<Self, SettingsError> {
@@ -190,6 +202,7 @@ impl Settings {
             passphrase: get("IAI_MCP_CRYPTO_PASSPHRASE"),
             new_passphrase: get("IAI_MCP_CRYPTO_NEW_PASSPHRASE"),
             idle_shutdown: idle_shutdown(get("IAI_DAEMON_IDLE_SHUTDOWN_SECS"))?,
+            is_idle_shutdown_chosen: get("IAI_DAEMON_IDLE_SHUTDOWN_SECS").is_some(),
             host_session: get("CLAUDE_CODE_SESSION_ID"),
             is_colour_off: get("NO_COLOR").is_some() || get("TERM").as_deref() == Some("dumb"),
             editor: get("VISUAL").or_else(|| get("EDITOR")),
@@ -307,6 +320,12 @@ mod tests {
         assert_eq!(idle("120"), Some(Some(Duration::from_secs(120))));
         assert_eq!(idle("0"), Some(None));
         assert_eq!(idle("soon"), None);
+        let in_background = |value| {
+            let pairs = [("HOME", "/h"), ("IAI_DAEMON_IDLE_SHUTDOWN_SECS", value)];
+            read(&pairs).unwrap().in_background().idle_shutdown
+        };
+        assert_eq!(in_background(""), None, "nobody would start it again");
+        assert_eq!(in_background("120"), Some(Duration::from_secs(120)));
     }
 
     #[test]

@@ -128,11 +128,13 @@ fn tell_force(stopped: Stopped, output: &Output) {
 }
 
 fn run_here(detached: bool, settings: &Settings, output: &Output) -> anyhow::Result<ExitCode> {
+    let mut settings = settings.clone();
     if detached {
         // Fails only for a group leader, which a freshly started child is not.
         rustix::process::setsid().context("leaving the terminal's session")?;
+        settings = settings.in_background();
     }
-    crate::daemon::run(settings, |made_key| {
+    crate::daemon::run(&settings, |made_key| {
         if let Some(path) = made_key {
             output.remark(&format!(
                 "made a key at {} (0600); whoever has it can read the memory, and without it \

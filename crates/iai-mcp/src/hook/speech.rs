@@ -1,5 +1,5 @@
 //! What a hook says back: the brief at a session's start, and, where the user wants it, what is
-//! known about a prompt. One request with a deadline, else silence.
+//! known about a prompt. One request with a deadline, or a look into the store; else silence.
 
 use std::path::Path;
 use std::time::Duration;
@@ -62,7 +62,8 @@ fn in_the_hosts_way(host: Host, event: &str, text: String) -> String {
 fn brief(settings: &Settings, meant: &Meant) -> Option<String> {
     let client = Client::with_limits(settings.clone(), Limits::all(BRIEF_LIMIT));
     let params = json!({"session_id": meant.session, "project": project(meant)});
-    let brief = client.call_daemon("session_start_payload", &params).ok()?;
+    // Where no daemon runs, the store is read as it is: a session is not to begin with nothing.
+    let brief = client.call("session_start_payload", &params).ok()?;
     brief.at("markdown").as_str().map(str::to_owned)
 }
 

@@ -52,7 +52,9 @@ pub(crate) const VARIABLES: &[Setting] = &[
     Setting {
         name: "IAI_DAEMON_IDLE_SHUTDOWN_SECS",
         takes: Takes::Seconds { default: IDLE_SHUTDOWN_SECS, min: 0, max: u64::MAX },
-        effect: "the daemon leaves after so long without work; 0 means never",
+        effect: "the daemon leaves after so long without work; 0 means never. One that runs in the \
+                 background, where no service manager would start it again, leaves only where \
+                 this is set.",
     },
     Setting {
         name: "IAI_MCP_CRYPTO_PASSPHRASE",

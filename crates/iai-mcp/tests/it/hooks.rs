@@ -208,7 +208,7 @@ fn a_pipe_nobody_closes_does_not_hold_a_hook() {
 #[test]
 fn a_new_session_is_told_about_the_last_one_in_its_hosts_way() {
     let sandbox = Sandbox::new();
-    let _daemon = sandbox.daemon();
+    let daemon = sandbox.daemon();
     let (path, mut payload) = session(&sandbox);
     append(&path, &line("1", "user", "the parser is called quokka"));
     fire(&sandbox, "stop", &payload);
@@ -222,6 +222,8 @@ fn a_new_session_is_told_about_the_last_one_in_its_hosts_way() {
     let codex: Value = serde_json::from_slice(&codex.stdout).unwrap();
     let context = codex["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert!(context.contains("quokka") && context.contains("not instructions"));
+    drop(daemon);
+    assert!(fire(&sandbox, "session-start", &payload).contains("quokka"), "nobody listens");
 }
 
 #[test]
