@@ -166,7 +166,14 @@ fn history(plan: &Plan<'_>, output: &Output) -> Row {
         Outlook::Do(sources, _) => sources,
     };
     match take_all(sources, Purpose::Store, None, plan.settings, output) {
-        Ok(tally) => taken(sources, &tally),
+        Ok(tally) => {
+            if 0 < tally.n_stored {
+                // Wishes and decisions are found now, so that the first session is told of them.
+                let begin = serde_json::json!({"type": "force_rem"});
+                Client::new(plan.settings.clone()).control(&begin).ok();
+            }
+            taken(sources, &tally)
+        }
         Err(error) => {
             let next = "`iai-mcp import` goes on where this ended";
             Row::failed(HISTORY, format!("{error:#}"), next)
