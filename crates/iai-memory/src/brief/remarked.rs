@@ -22,6 +22,9 @@ const KEPT_MAX: usize = 6;
 const REMARKS_READ_MAX: usize = 24;
 /// A preference that was said once counts so long.
 const PREFERENCE_KEPT: SignedDuration = SignedDuration::from_hours(24 * 180);
+/// A sentence of so few words that begins like this belongs to the one before it.
+const DENIAL_WORDS_MAX: usize = 5;
+const DENIALS: &str = "no|not|never|without|kein|keine|keinen|nicht|ohne|pas de|sin|без";
 /// Words around a wish that do not change it.
 const COURTESIES: &str = "please|again|also|ok|and|so|really|bitte|пожалуйста|nochmal";
 /// Shorter words do not say what is wished.
@@ -133,7 +136,8 @@ pub(super) fn decided(
         Ok(match said_otherwise(engine, reader, decision, now)? {
             Some(newer) => {
                 let newer = cut(&flat(&newer.text), REPLACED_CHARS_MAX);
-                told(&decision.memory, decision.sentence(), Some(&format!("since then “{newer}”")))
+                let aside = format!("since then “{newer}”");
+                told(&decision.memory, with_denial(decision), Some(&aside))
             }
             None => remarked(decision),
         })
@@ -197,7 +201,21 @@ fn may_be_quoted(old: &Memory) -> bool {
 
 fn remarked(remark: &Remark) -> Told {
     let aside = (1 < remark.n_said).then(|| format!("said {} times", remark.n_said));
-    told(&remark.memory, remark.sentence(), aside.as_deref())
+    told(&remark.memory, with_denial(remark), aside.as_deref())
+}
+
+/// Returns the sentence of a remark, with the few words behind it that deny something: "We take the
+/// database for a queue. No broker." says half of it in the second one.
+fn with_denial(remark: &Remark) -> &str {
+    let text = &remark.memory.text;
+    let behind = text.get(remark.end_byte..).unwrap_or_default();
+    let blanks = behind.len() - behind.trim_start_matches(' ').len();
+    let said = behind.get(blanks..).unwrap_or_default();
+    let Some(end) = said.find(['.', '!', '\n']) else { return remark.sentence() };
+    let wording = Wording::of(said.get(..end).unwrap_or_default());
+    let is_denial = (2..=DENIAL_WORDS_MAX).contains(&wording.len()) && wording.begins_any(DENIALS);
+    let whole = text.get(remark.start_byte..remark.end_byte + blanks + end + 1);
+    whole.filter(|_| is_denial).unwrap_or_else(|| remark.sentence())
 }
 
 /// Joins what the step found with what stands at the ends of the last sessions, newest first.

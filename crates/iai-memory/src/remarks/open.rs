@@ -68,9 +68,13 @@ pub(crate) fn open_threads(last_turns: &[Memory]) -> Vec<OpenThread<'_>> {
     let mut found: Vec<OpenThread<'_>> = Vec::new();
     let mut deeds = Deeds::of(last_turns);
     for (place, thread) in candidates(last_turns).take(CANDIDATES_MAX) {
-        let is_told = found.iter().any(|later| is_repeated(&thread, later));
-        if !is_told && !deeds.is_done_after(place, &thread.matter()) {
-            found.push(thread);
+        let told = found.iter_mut().find(|later| is_repeated(&thread, later));
+        let is_news = told.as_ref().is_none_or(|later| says_more(&thread, later));
+        if is_news && !deeds.is_done_after(place, &thread.matter()) {
+            match told {
+                Some(later) => *later = thread,
+                None => found.push(thread),
+            }
         }
         if found.len() == THREADS_MAX {
             break;
@@ -118,6 +122,12 @@ fn is_repeated(thread: &OpenThread<'_>, later: &OpenThread<'_>) -> bool {
         true => thread.turn.id != later.turn.id && 1 < n_shared && n_shared == n_fewest,
         false => 0 < n_shared && n_fewest <= 2 * n_shared,
     }
+}
+
+/// Tells whether the user said in more words what the assistant only says to have noted.
+fn says_more(thread: &OpenThread<'_>, later: &OpenThread<'_>) -> bool {
+    let roles = (thread.turn.role, later.turn.role);
+    roles == (Role::User, Role::Assistant) && later.matter().len() < thread.matter().len()
 }
 
 fn parts(text: &str) -> Vec<&str> {
