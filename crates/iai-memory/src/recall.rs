@@ -322,7 +322,7 @@ impl MemoryEngine {
             let corrections::Beside { anti_hits, dispute } = beside;
             let is_first = |kind| self.told.is_first(ask.session.as_deref(), kind);
             let here = now.to_zoned(self.zone.clone());
-            let mut hints = hints::about(&found, &ranked, manner, &here, is_first);
+            let mut hints = hints::about(&found, (cue, &ranked), manner, &here, is_first);
             hints::put_first(&mut hints, dispute.as_ref().map(corrections::dispute_hint));
             let numbers = ranked.iter().map(|hit| (hit.memory.id, hit.number)).collect();
             let pointing = Pointing::new(cue, self.nearest_passages(reader, &found, &ranked)?);

@@ -32,6 +32,8 @@ const SCENE_REACH: usize = 8;
 const LIMITS: Limits = Limits { n_scan: 640, n_estimate: LANE_MAX };
 /// With fewer memories a lane has answered before a thread has begun.
 const MEMORIES_WORTH_A_THREAD: usize = 5_000;
+/// With fewer memories, how often a word is used says little about it.
+const MEMORIES_OF_A_YOUNG_STORE: usize = 200;
 /// Quoted words may stand together in any of these.
 const PHRASE_CANDIDATES_MAX: usize = 200;
 /// What was said at a time, where nothing else is asked: the newest of it.
@@ -143,9 +145,11 @@ pub(crate) fn find(
             let catalogue = index.catalogue();
             let here = ask.asked_from.as_deref().and_then(|name| catalogue.project_number(name));
             let question = index.ask(&query);
-            // By words alone, only those count that tell something: in a young store "of the" is as
-            // rare as any.
-            let telling = meaning.is_none().then(|| index.ask(&only_telling(&query)));
+            // By words alone, and in a young store, only those count that tell something: "of the"
+            // is as rare there as any.
+            let is_young = catalogue.len() < MEMORIES_OF_A_YOUNG_STORE;
+            let is_choosy = meaning.is_none() || is_young;
+            let telling = is_choosy.then(|| index.ask(&only_telling(&query)));
             let by_then = ask.as_of.map(|then| said_by(&scope, then));
             let within = cue.days.filter(|_| cue.said_ms.is_none());
             let within = within.map(|days| Scope { said_ms: Some(days.millis()), ..scope.clone() });
@@ -241,7 +245,7 @@ fn only_telling(query: &LexicalQuery) -> LexicalQuery {
 struct Lanes<'a> {
     engine: &'a MemoryEngine,
     question: Question<'a>,
-    /// The words of the question that tell something, where there is no meaning.
+    /// The words of the question that tell something, where only those count.
     telling: Option<Question<'a>>,
     catalogue: &'a Catalogue,
     /// `None` where there is no model, or quoted words make it needless.

@@ -9,9 +9,11 @@ use jiff::Zoned;
 
 use super::Hint;
 use super::candidates::Found;
+use super::cue::Cue;
 use super::doubt::is_doubtful;
 use super::knobs::{Breadth, Line, Manner, Tone};
 use super::rank::Ranked;
+use super::wanted_kind::is_answered;
 use crate::brief::age;
 
 /// Says that nothing found is likely to be what was asked for.
@@ -50,7 +52,7 @@ impl ToldRoom {
 /// Says what there is to say about how the hits were found.
 pub(crate) fn about(
     found: &Found,
-    ranked: &[Ranked],
+    (cue, ranked): (&Cue, &[Ranked]),
     manner: &Manner,
     now: &Zoned,
     is_first: impl Fn(&'static str) -> bool,
@@ -67,7 +69,7 @@ pub(crate) fn about(
         let fact = "nothing has that exact wording; these share its words";
         hints.push(hint("no_exact_match", tone, Line { fact, step: None }));
     }
-    if is_doubtful(found) {
+    if is_doubtful(found) && !is_answered(cue, ranked) {
         let fact = "nothing fits the cue well; it may never have been said";
         let step = Some("ask with other words");
         hints.push(hint(LOW_CONFIDENCE, tone, Line { fact, step }));

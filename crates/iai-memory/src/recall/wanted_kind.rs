@@ -1,12 +1,14 @@
 //! Cues that ask for a kind of memory rather than for words: what the user wants, what was decided,
 //! what was left open. Those gain; nothing else loses.
 
-use iai_store::{MemoryId, Reader, RemarkKind};
+use iai_store::{Memory, MemoryId, Reader, RemarkKind};
 
 use super::RecallAsk;
 use super::cue::{Cue, CueMode};
 use super::rank::{KIND_WEIGHT, Ranked};
-use crate::brief::open_in;
+use super::when::is_telling;
+use crate::attributes::{month_of, weekday_of};
+use crate::brief::{decisions_in, open_in};
 use crate::error::Result;
 use crate::organise::is_stop_word;
 use crate::remarks::{Wording, remarks_of};
@@ -39,11 +41,19 @@ pub(crate) fn lift(
     match kind_of(cue) {
         None => return Ok(()),
         Some(Kind::Wish) => lift_remarks(ranked, RemarkKind::Preference, project),
-        Some(Kind::Decision) => lift_remarks(ranked, RemarkKind::Decision, project),
+        Some(Kind::Decision) => {
+            lift_remarks(ranked, RemarkKind::Decision, project);
+            if let Some(project) = project.filter(|_| names_nothing(&cue.text)) {
+                lift_all(reader, &decided_then(reader, cue, project)?, "decided", ranked)?;
+            }
+        }
         Some(Kind::Open { is_all }) => {
             let Some(project) = project else { return Ok(()) };
             let open = open_in(reader, project, ask.session.as_deref().unwrap_or_default())?;
-            lift_open(reader, &open, is_all, ranked)?;
+            match is_all {
+                true => lift_all(reader, &open, "left open", ranked)?,
+                false => lift_open(reader, &open, ranked)?,
+            }
         }
     }
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
@@ -69,33 +79,89 @@ fn word_for(kind: RemarkKind) -> &'static str {
     }
 }
 
-fn lift_open(
+/// Returns what was decided in a project by the time of asking, on the days that the cue names.
+fn decided_then(reader: &Reader, cue: &Cue, project: &str) -> Result<Vec<MemoryId>> {
+    let decided = decisions_in(reader, project)?.into_iter().map(|remark| remark.memory);
+    let is_meant = |memory: &Memory| memory.turn_at <= cue.asked_at && is_said_then(cue, memory);
+    Ok(decided.filter(is_meant).map(|memory| memory.id).collect())
+}
+
+fn is_said_then(cue: &Cue, memory: &Memory) -> bool {
+    cue.days.as_ref().is_none_or(|days| days.distance(memory.turn_at) <= 0.0)
+}
+
+/// Puts all of these first: the cue asks for nothing else.
+fn lift_all(
     reader: &Reader,
-    open: &[MemoryId],
-    is_all: bool,
+    wanted: &[MemoryId],
+    why: &str,
     ranked: &mut Vec<Ranked>,
 ) -> Result<()> {
     let best = ranked.iter().map(|hit| hit.score).fold(0.0, f64::max);
-    for (place, id) in open.iter().rev().enumerate() {
-        let known = ranked.iter().position(|hit| hit.memory.id == *id);
-        let mut hit = match known {
-            Some(known) => ranked.remove(known),
-            None => {
-                let (Some(number), Some(memory)) = (reader.number_of(*id)?, reader.memory(*id)?)
-                else {
-                    continue;
-                };
-                Ranked { number, memory, score: 0.0, reason: "scene 0.000".to_owned() }
-            }
-        };
+    for (place, id) in wanted.iter().rev().enumerate() {
+        let Some(mut hit) = taken_out(reader, *id, ranked)? else { continue };
         #[expect(clippy::cast_precision_loss, reason = "a few threads")]
         let above = best + MARGIN * (place + 1) as f64;
-        hit.score = if is_all { above } else { hit.score.max(0.0) + KIND_WEIGHT };
+        hit.score = above;
+        hit.reason.push_str(&format!(" → {above:.3}, {why}"));
+        ranked.push(hit);
+    }
+    Ok(())
+}
+
+fn lift_open(reader: &Reader, open: &[MemoryId], ranked: &mut Vec<Ranked>) -> Result<()> {
+    for id in open.iter().rev() {
+        let Some(mut hit) = taken_out(reader, *id, ranked)? else { continue };
+        hit.score = hit.score.max(0.0) + KIND_WEIGHT;
         hit.reason.push_str(&format!(" → {:.3}, left open", hit.score));
         ranked.push(hit);
     }
     Ok(())
 }
+
+/// Takes a memory from among the ranked, or from the store where it is not one of them.
+fn taken_out(reader: &Reader, id: MemoryId, ranked: &mut Vec<Ranked>) -> Result<Option<Ranked>> {
+    if let Some(known) = ranked.iter().position(|hit| hit.memory.id == id) {
+        return Ok(Some(ranked.remove(known)));
+    }
+    let found = reader.number_of(id)?.zip(reader.memory(id)?);
+    let reason = || "scene 0.000".to_owned();
+    Ok(found.map(|(number, memory)| Ranked { number, memory, score: 0.0, reason: reason() }))
+}
+
+/// Tells whether the first hit is what a cue asks for that asks for a kind and names nothing else,
+/// a time at most: "what did we decide yesterday" has no word that a decision could have.
+pub(crate) fn is_answered(cue: &Cue, ranked: &[Ranked]) -> bool {
+    let kind = match kind_of(cue) {
+        Some(Kind::Decision) => RemarkKind::Decision,
+        Some(Kind::Wish) => RemarkKind::Preference,
+        Some(Kind::Open { .. }) | None => return false,
+    };
+    let first = ranked.first().map(|hit| &hit.memory);
+    let is_of_kind = |memory: &Memory| remarks_of(memory).iter().any(|own| own.kind == kind);
+    let is_said_then =
+        |memory: &Memory| cue.days.as_ref().is_none_or(|days| days.distance(memory.turn_at) <= 0.0);
+    names_nothing(&cue.text)
+        && first.is_some_and(|memory| is_of_kind(memory) && is_said_then(memory))
+}
+
+fn names_nothing(text: &str) -> bool {
+    Wording::of(text).words().all(|word| {
+        is_stop_word(word)
+            || !is_telling(word)
+            || KIND_WORDS.split('|').any(|own| own == word)
+            || weekday_of(word).is_some()
+            || month_of(word).is_some()
+            || word.chars().all(|letter| letter.is_ascii_digit())
+    })
+}
+
+/// Words of asking for decisions and wishes, and of time.
+const KIND_WORDS: &str = "\
+     decide|decided|decision|decisions|agree|agreed|settle|settled|want|prefer|like|preference|\
+     preferences|yesterday|today|week|weeks|month|months|days|ago|last|lately|recently|morning|\
+     evening|project|here|entscheidung|entscheidungen|entschieden|beschlossen|gestern|heute|woche|\
+     monat|letzte|letzten";
 
 fn kind_of(cue: &Cue) -> Option<Kind> {
     let wording = Wording::of(&cue.text);
