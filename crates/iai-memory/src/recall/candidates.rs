@@ -33,7 +33,7 @@ const LIMITS: Limits = Limits { n_scan: 640, n_estimate: LANE_MAX };
 /// With fewer memories a lane has answered before a thread has begun.
 const MEMORIES_WORTH_A_THREAD: usize = 5_000;
 /// With fewer memories, how often a word is used says little about it.
-const MEMORIES_OF_A_YOUNG_STORE: usize = 200;
+const MEMORIES_OF_A_YOUNG_STORE: usize = 64;
 /// Quoted words may stand together in any of these.
 const PHRASE_CANDIDATES_MAX: usize = 200;
 /// What was said at a time, where nothing else is asked: the newest of it.
