@@ -2,12 +2,17 @@
 //!
 //! The parser bounds each stream; what all of them cost together is bounded by `contained.rs`.
 
+mod drawn;
+mod widths;
+
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lopdf::content::Content;
-use lopdf::{Document, Encoding, LoadOptions, Object, ObjectId};
+use lopdf::{Document, LoadOptions, ObjectId};
 
+use self::drawn::{Drawn, Font};
+use self::widths::Widths;
 use super::split::{Section, Shape, of_section};
 use super::{Part, Passage, Refusal};
 
@@ -17,8 +22,6 @@ const STREAM_BYTES_MAX: usize = 8 * 1024 * 1024;
 const PAGES_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Pages of one file.
 const PAGES_MAX: usize = 5_000;
-/// A gap of so many thousandths of a letter's height is a space.
-const SPACE_THOUSANDTHS: f32 = -180.0;
 
 /// Cuts the pages of a file into passages.
 pub(super) fn passages(bytes: &[u8]) -> Result<Vec<Passage>, Refusal> {
@@ -66,134 +69,27 @@ fn words_of(document: &Document, page: ObjectId, n_bytes: &mut usize) -> Result<
     let left = PAGES_BYTES_MAX.saturating_sub(*n_bytes).min(STREAM_BYTES_MAX);
     let content = document.get_page_content_with_limit(page, left).map_err(refusal_of)?;
     *n_bytes += content.len();
-    let mut encodings = BTreeMap::new();
+    let mut fonts = BTreeMap::new();
     for (name, font) in document.get_page_fonts(page).unwrap_or_default() {
-        // Letters of a font nobody can read are left out; those of the others are not.
-        if let Ok(encoding) = font.get_font_encoding_with_limit(document, STREAM_BYTES_MAX) {
-            encodings.insert(name, encoding);
-        }
+        let encoding = font.get_font_encoding_with_limit(document, STREAM_BYTES_MAX).ok();
+        fonts.insert(name, Font { encoding, widths: Widths::of_font(document, font) });
     }
     let Ok(content) = Content::decode(&content) else { return Ok(String::new()) };
-    let mut drawn = Drawn::default();
-    let mut encoding: Option<&Encoding<'_>> = None;
+    let mut drawn = Drawn::new();
+    let mut font: Option<&Font<'_>> = None;
     for operation in &content.operations {
-        match operation.operator.as_str() {
+        let operator = operation.operator.as_str();
+        drawn.turn(operator, &operation.operands);
+        match operator {
             "Tf" => {
                 let name = operation.operands.first().and_then(|name| name.as_name().ok());
-                encoding = name.and_then(|name| encodings.get(name));
+                font = name.and_then(|name| fonts.get(name));
             }
-            "Td" | "TD" => drawn.move_by(&operation.operands),
-            "Tm" => drawn.move_to(&operation.operands),
-            "T*" => drawn.end_line(),
-            "BT" => drawn.begin(),
-            "Tj" | "TJ" => drawn.show(&operation.operands, encoding),
-            "'" | "\"" => {
-                drawn.end_line();
-                drawn.show(&operation.operands, encoding);
+            "Tj" | "TJ" | "'" | "\"" => {
+                operation.operands.last().into_iter().for_each(|shown| drawn.show(shown, font));
             }
             _ => {}
         }
     }
     Ok(drawn.text)
-}
-
-/// The words of a page so far, and how high on it they stand.
-#[derive(Default)]
-struct Drawn {
-    text: String,
-    /// The height of the line that was drawn last; 0 is the bottom of the page or of a box.
-    height: f32,
-    /// The distance of the lines drawn last: a wider one ends a paragraph.
-    step: f32,
-}
-
-impl Drawn {
-    fn begin(&mut self) {
-        self.space();
-    }
-
-    fn move_by(&mut self, operands: &[Object]) {
-        let down = operands.get(1).and_then(|y| y.as_float().ok()).unwrap_or(0.0);
-        self.step_down(-down);
-        self.height += down;
-    }
-
-    fn move_to(&mut self, operands: &[Object]) {
-        let height = operands.get(5).and_then(|y| y.as_float().ok()).unwrap_or(0.0);
-        self.step_down(self.height - height);
-        self.height = height;
-    }
-
-    /// Ends the line when the next letters stand lower or higher, and the paragraph when they stand
-    /// much lower than lines do.
-    fn step_down(&mut self, by: f32) {
-        if by.abs() < 1.0 {
-            self.space();
-            return;
-        }
-        let is_paragraph = 0.0 < self.step && (1.6 * self.step < by || by < -self.step);
-        self.end_line();
-        if is_paragraph && !self.text.is_empty() && !self.text.ends_with("\n\n") {
-            self.text.push('\n');
-        } else if 0.0 < by {
-            self.step = by;
-        }
-    }
-
-    fn end_line(&mut self) {
-        if !self.text.is_empty() && !self.text.ends_with('\n') {
-            self.text.push('\n');
-        }
-    }
-
-    fn space(&mut self) {
-        if !self.text.is_empty() && !self.text.ends_with([' ', '\n']) {
-            self.text.push(' ');
-        }
-    }
-
-    fn show(&mut self, operands: &[Object], encoding: Option<&Encoding<'_>>) {
-        let Some(encoding) = encoding else { return };
-        for operand in operands {
-            match operand {
-                Object::String(bytes, _) => self.say(encoding, bytes),
-                Object::Array(pieces) => {
-                    for piece in pieces {
-                        match piece {
-                            Object::String(bytes, _) => self.say(encoding, bytes),
-                            gap if gap.as_float().is_ok_and(|gap| gap < SPACE_THOUSANDTHS) => {
-                                self.space();
-                            }
-                            _ => {}
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn say(&mut self, encoding: &Encoding<'_>, bytes: &[u8]) {
-        let words = Document::decode_text(encoding, bytes).unwrap_or_default();
-        for letter in words.chars() {
-            match spelled_out(letter) {
-                Some(letters) => self.text.push_str(letters),
-                // Control characters are nobody's words, and NUL would end a text elsewhere.
-                None if letter.is_control() => {}
-                None => self.text.push(letter),
-            }
-        }
-    }
-}
-
-/// Letters that a font draws as one; nobody types them who looks for the word.
-fn spelled_out(letter: char) -> Option<&'static str> {
-    match letter {
-        '\u{fb00}' => Some("ff"),
-        '\u{fb01}' => Some("fi"),
-        '\u{fb02}' => Some("fl"),
-        '\u{fb03}' => Some("ffi"),
-        '\u{fb04}' => Some("ffl"),
-        _ => None,
-    }
 }

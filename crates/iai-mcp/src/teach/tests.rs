@@ -202,15 +202,20 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 
 /// A page with this content.
 fn page(content: Vec<u8>, trailer: &str) -> Vec<u8> {
-    let objects = [
+    let font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
+    page_in(&[font.as_bytes().to_vec()], content, trailer)
+}
+
+/// A page in a font; what belongs to it has the numbers from 6 on.
+fn page_in(font: &[Vec<u8>], content: Vec<u8>, trailer: &str) -> Vec<u8> {
+    let mut objects = vec![
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_vec(),
         b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>"
             .to_vec(),
         content,
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
-            .to_vec(),
     ];
+    objects.extend_from_slice(font);
     pdf(&objects, trailer)
 }
 
@@ -223,6 +228,91 @@ fn the_text_layer_is_read_by_the_page() {
     let expect = [("page 1", "Retry uploads\nthree times.\n\nThen give up.")];
     check("a.pdf", &page(stream("", WORDS), ""), &expect);
     check("a.pdf", &page(stream("/Filter /FlateDecode", &packed(WORDS)), ""), &expect);
+}
+
+/// Where all letters are half as wide as the font is high, five of them are 30 wide.
+#[track_caller]
+fn check_drawn(content: &str, expect: &str) {
+    let widths = "500 ".repeat(95);
+    let font = format!(
+        "<< /Type /Font /Subtype /TrueType /BaseFont /A /Encoding /WinAnsiEncoding \
+         /FirstChar 32 /LastChar 126 /Widths [{widths}] >>"
+    );
+    let content = stream("", format!("BT /F1 12 Tf 72 720 Td {content} ET").as_bytes());
+    check("a.pdf", &page_in(&[font.into_bytes()], content, ""), &[("page 1", expect)]);
+}
+
+#[test]
+fn a_word_drawn_in_pieces_stays_one() {
+    for content in [
+        "(Retur) Tj 30 0 Td (ned) Tj",
+        "(Retur) Tj 29.4 0 Td (ned) Tj",
+        "(Retur) Tj 31.5 0 Td (ned) Tj",
+        "(Re) Tj (tur) Tj 30 0 Td (ned) Tj",
+        "[(Re) 100 (tur) -100] TJ 30 0 Td (ned) Tj",
+        "1 Tc (Retur) Tj 35 0 Td (ned) Tj",
+        "50 Tz (Retur) Tj 15 0 Td (ned) Tj",
+        "(Retur) Tj 1 0 0 1 102 720 Tm (ned) Tj",
+        "(Retur) Tj ET BT 102 720 Td (ned) Tj",
+        "(Retur) Tj ET q 1 0 0 1 102 0 cm BT 0 720 Td (ned) Tj ET Q BT",
+        "ET .5 0 0 -.5 0 792 cm BT 2 0 0 -2 9 9 Tm (Retur) Tj 30 0 Td (ned) Tj",
+    ] {
+        check_drawn(content, "Returned");
+    }
+    for content in [
+        "(take) Tj 27 0 Td (back) Tj",
+        "(take) Tj 300 0 Td (back) Tj",
+        "(take ) Tj 30 0 Td (back) Tj",
+        "300 0 Td (take) Tj -300 0 Td (back) Tj",
+        "[(take) -250 (back)] TJ",
+        "2 0 0 2 72 700 Tm (take) Tj 27 0 Td (back) Tj",
+        "5 Tw (take) Tj 27 0 Td (back) Tj",
+        "5 Tw (a take) Tj 44 0 Td (back) Tj",
+    ] {
+        let expect = if content.contains("(a ") { "a take back" } else { "take back" };
+        check_drawn(content, expect);
+    }
+    check_drawn("14 TL (take) Tj T* (it) Tj (back) ' 1 1 (soon) \"", "take\nit\nback\nsoon");
+    check_drawn("0 -14 TD (one) Tj T* (two) Tj 0 -40 Td (three) Tj", "one\ntwo\n\nthree");
+    // Whoever says nothing of widths draws words.
+    let content = stream("", b"BT /F1 12 Tf 72 720 Td (take) Tj 24 0 Td (back) Tj ET");
+    check("a.pdf", &page(content, ""), &[("page 1", "take back")]);
+}
+
+#[test]
+fn a_page_printed_by_a_browser_has_its_words() {
+    let letters = "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n\
+        /CIDSystemInfo\n<< /Registry (Adobe)\n/Ordering (UCS)\n/Supplement 0\n>> def\n\
+        /CMapName /A def\n/CMapType 2 def\n\
+        1 begincodespacerange\n<0000> <FFFF>\nendcodespacerange\n\
+        1 beginbfchar\n<0020> <0020>\nendbfchar\n\
+        1 beginbfrange\n<0001> <001A> <0061>\nendbfrange\n\
+        endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend";
+    let font = [
+        b"<< /Type /Font /Subtype /Type0 /BaseFont /A /Encoding /Identity-H \
+          /DescendantFonts [6 0 R] /ToUnicode 7 0 R >>"
+            .to_vec(),
+        // Most are 600 wide, r is 400, and the blank 300.
+        b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /A /DW 600 \
+          /W [18 [400] 32 40 300] >>"
+            .to_vec(),
+        stream("", letters.as_bytes()),
+    ];
+    let hex = |text: &str| -> String {
+        text.bytes().map(|b| format!("{:04x}", if b == b' ' { 32 } else { b - b'a' + 1 })).collect()
+    };
+    let content = format!(
+        ".24 0 0 -.24 0 792 cm q 3.125 0 0 3.125 0 0 cm BT /F1 10 Tf 1 0 0 -1 8 82 Tm \
+         <{}> Tj 24.7 0 Td <{}> Tj 21.6 0 Td <{}> Tj 1 0 0 -1 8 101 Tm <{}> Tj \
+         1 0 0 -1 8 150 Tm <{}> Tj ET Q",
+        hex("may r"),
+        hex("etur"),
+        hex("n goods"),
+        hex("in time"),
+        hex("later")
+    );
+    let bytes = page_in(&font, stream("", content.as_bytes()), "");
+    check("a.pdf", &bytes, &[("page 1", "may return goods\nin time\n\nlater")]);
 }
 
 #[test]
