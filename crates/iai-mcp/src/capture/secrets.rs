@@ -7,6 +7,7 @@ mod broken;
 mod keys;
 mod labelled;
 mod logins;
+mod made_up;
 mod manifests;
 mod named;
 mod names;

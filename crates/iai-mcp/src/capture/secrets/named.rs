@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::names::{NAME_BYTES_MAX, ends_like_a_name, is_secret_name, name_before};
 use super::tokens::Letters;
-use super::{Found, WEB_TOKEN_EXAMPLE, counts_up, logins, n_distinct, spoken, told};
+use super::{Found, WEB_TOKEN_EXAMPLE, counts_up, logins, made_up, n_distinct, spoken, told};
 
 /// A secret is at least so long …
 const SECRET_BYTES_MIN: usize = 8;
@@ -36,7 +36,6 @@ const STAND_INS: &[&str] = &[
     "settings.",
     "self.",
     "this.",
-    "hunter2",
     "password",
     "dummy",
     "sample",
@@ -45,6 +44,9 @@ const STAND_INS: &[&str] = &[
     "ssm:",
     "arn:",
 ];
+
+/// What stands for one where it is the whole value; many a password begins with it.
+const STAND_INS_WHOLE: &[&str] = &["hunter2"];
 
 /// What everybody writes who means nobody's.
 const NOBODYS_PASSWORDS: &[&str] =
@@ -94,7 +96,9 @@ pub(super) fn assigned(text: &str, at: usize) -> Option<Found> {
         return None;
     }
     let start = text.len() - behind.len();
-    value(text, start, &name).or_else(|| spoken::below(text, start, &name))
+    value(text, start, &name)
+        .or_else(|| made_up::assigned(text, at, start, &name))
+        .or_else(|| spoken::below(text, start, &name))
 }
 
 /// `Authorization: Token …`, and without a scheme; with `start` behind the colon.
@@ -205,6 +209,7 @@ pub(super) fn after_word(text: &str, at: usize) -> Option<Found> {
         true => value(text, at + 1, &name),
         false => told::after_verb(text, at - last.len(), at + 1),
     }
+    .or_else(|| made_up::said(text, at + 1, &name))
 }
 
 /// `IDENTIFIED BY '…'`, with `at` on the blank before the value.
@@ -264,7 +269,7 @@ pub(super) fn in_url(text: &str, at: usize) -> Option<Found> {
     let authority = behind.get(..behind.find(is_end).unwrap_or(behind.len()))?;
     let (login, host) = authority.rsplit_once('@')?;
     let (user, password) = login.split_once(':')?;
-    let is_nobodys = user == password || NOBODYS_PASSWORDS.contains(&password);
+    let is_nobodys = user == password || is_nobodys(password);
     let is_told = 3 <= password.len() && !is_stand_in(password) && !is_reference(password);
     let is_told = is_told && !is_nobodys;
     let is_url = scheme.is_ascii_alphanumeric() && !host.is_empty() && is_told;
@@ -365,11 +370,17 @@ pub(super) fn n_changes(secret: &str) -> usize {
 
 pub(super) fn is_stand_in(secret: &str) -> bool {
     let lower = secret.to_lowercase();
-    STAND_INS.iter().any(|word| lower.contains(word)) || secret.contains(WEB_TOKEN_EXAMPLE)
+    STAND_INS.iter().any(|word| lower.contains(word))
+        || STAND_INS_WHOLE.contains(&lower.as_str())
+        || secret.contains(WEB_TOKEN_EXAMPLE)
+}
+
+pub(super) fn is_nobodys(password: &str) -> bool {
+    NOBODYS_PASSWORDS.contains(&password)
 }
 
 /// `${NAME}`, `$NAME`, `{{ name }}`, `<name>`, `%s`, a path or a web address.
-fn is_reference(secret: &str) -> bool {
+pub(super) fn is_reference(secret: &str) -> bool {
     secret.starts_with(['$', '<', '{', '%', '/', '~', '@', '&', '*', '#'])
         || secret.starts_with("./")
         || secret.contains("://")

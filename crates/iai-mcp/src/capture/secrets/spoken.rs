@@ -3,7 +3,7 @@
 
 use super::named::{self, value_at};
 use super::names::NAME_BYTES_MAX;
-use super::{Found, names, told};
+use super::{Found, made_up, names, told};
 
 /// A value after a blank could be the next word; one that was drawn is at least so long.
 pub(super) const DRAWN_BYTES_MIN: usize = 10;
@@ -86,7 +86,8 @@ pub(super) fn after_name(text: &str, at: usize) -> Option<Found> {
 /// `the password is: …`, with `verb` where the verb begins, and `start` behind the colon.
 pub(super) fn after_verb(text: &str, verb: usize, start: usize) -> Option<Found> {
     let name = names::name_before(text.get(..verb)?)?;
-    names::is_secret_name(&name).then(|| drawn_at(text, start, &name)).flatten()
+    let drawn = names::is_secret_name(&name).then(|| drawn_at(text, start, &name)).flatten();
+    drawn.or_else(|| made_up::said(text, start, &name))
 }
 
 /// A value alone in the line below its name, with `start` behind the colon.
