@@ -7,6 +7,7 @@ mod browse;
 mod capture_hooks;
 mod capture_transcript;
 mod checklist;
+mod correct;
 mod crypto;
 mod daemon;
 mod doctor;
@@ -98,6 +99,8 @@ enum Command {
         /// The memory's id, or its first characters
         id: String,
     },
+    /// Say what holds instead of a memory
+    Correct(correct::CorrectArguments),
     /// Forget memories for good: shows what would go, and does it only with `--yes`
     Forget(forget::ForgetArguments),
     /// Say who you are: sessions begin with it
@@ -294,6 +297,7 @@ fn run(command: Command, settings: &Settings, output: &Output) -> anyhow::Result
         Command::Brain(arguments) => brain::run(client(), &arguments, settings, output),
         Command::Pin(arguments) => pins::pin(&client(), &arguments, output),
         Command::Unpin { id } => pins::unpin(&client(), &id, output),
+        Command::Correct(arguments) => correct::run(&client(), &arguments, output),
         Command::Forget(arguments) => forget::run(&client(), &arguments, output),
         Command::Identity(command) => identity::run(&command, &client(), settings, output),
         Command::Daemon(command) => daemon::run(command, settings, output),

@@ -7,7 +7,7 @@ mod capturing;
 mod sharing;
 
 pub use capturing::{CaptureAnswer, CaptureAsk};
-pub(crate) use capturing::{PAGE_HOST, TOOL_HOST, captured};
+pub(crate) use capturing::{PAGE_HOST, TERMINAL_HOST, TOOL_HOST, captured};
 pub(crate) use sharing::SharingRoom;
 
 use std::borrow::Cow;

@@ -23,7 +23,7 @@ use serde_json::json;
 
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
-use crate::ingest::{CaptureAsk, PAGE_HOST, TOOL_HOST, captured};
+use crate::ingest::{CaptureAsk, PAGE_HOST, TERMINAL_HOST, TOOL_HOST, captured};
 use crate::standing::carry_pin;
 
 pub(crate) use differences::{differ_in_a_fact, is_same_wording};
@@ -122,6 +122,17 @@ impl MemoryEngine {
         now: Timestamp,
     ) -> Result<ContradictAnswer> {
         self.correct(id, new_fact, Said { session, host: PAGE_HOST }, now)
+    }
+
+    /// The same for what the user writes at the command line.
+    pub fn contradict_at_terminal(
+        &self,
+        id: &str,
+        new_fact: &str,
+        session: &str,
+        now: Timestamp,
+    ) -> Result<ContradictAnswer> {
+        self.correct(id, new_fact, Said { session, host: TERMINAL_HOST }, now)
     }
 
     fn correct(

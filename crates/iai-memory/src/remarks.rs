@@ -19,7 +19,7 @@ pub(crate) use sentences::{beginning, sentences};
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
-use crate::ingest::{PAGE_HOST, TOOL_HOST};
+use crate::ingest::{PAGE_HOST, TERMINAL_HOST, TOOL_HOST};
 use crate::organise::{Advance, Due, Effects, Shift, Step};
 use rules::Speaker;
 
@@ -72,7 +72,7 @@ pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
         found.push(NewRemark { kind, start_byte, end_byte: range.end, words });
     }
     found.truncate(REMARKS_MAX);
-    let is_by_hand = [TOOL_HOST, PAGE_HOST].contains(&memory.host.as_str());
+    let is_by_hand = [TOOL_HOST, PAGE_HOST, TERMINAL_HOST].contains(&memory.host.as_str());
     if let (true, Some(first)) = (found.is_empty() && is_by_hand, ranges.first()) {
         let end_byte = ranges.last().map_or(first.end, |last| last.end);
         let (kind, words) = (RemarkKind::Kept, words_hash(&memory.text));

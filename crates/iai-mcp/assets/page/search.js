@@ -311,10 +311,10 @@ async function atHand(project, signal, sessions) {
     ...pin,
     first_words: pin.literal_surface.slice(0, 200),
   }));
-  // A thing stands here once: a pin first, and what was corrected on this page is no session.
+  // A thing stands here once: a pin first, and what was corrected by hand is no session.
   const pinned = new Set(pins.memories.map((pin) => pin.record_id));
   const decided = told.decided.filter((one) => !pinned.has(one.record_id));
-  const lately = page.sessions.filter((line) => line.host !== "page");
+  const lately = page.sessions.filter((line) => !["page", "terminal"].includes(line.host));
   const parts = [
     ["Pinned", seen.map((pin) => glimpse(pin))],
     ["Decided", decided.slice(0, AT_HAND).map(decision)],

@@ -9,7 +9,7 @@ use super::paper::beside;
 const GROUPS: &[(&str, &[&str])] = &[
     ("Begin and leave", &["setup", "status", "doctor", "uninstall"]),
     ("Ask", &["recall", "browse", "brain", "search", "list", "show", "transcript", "watch"]),
-    ("Tell", &["teach", "import", "pin", "unpin", "identity", "forget"]),
+    ("Tell", &["teach", "import", "correct", "pin", "unpin", "identity", "forget"]),
     ("Keep", &["backup", "restore", "export", "verify", "scan", "crypto", "sync"]),
     ("Behind it", &["daemon", "model", "maintenance", "spool", "capture-hooks", "bench"]),
     ("For your shell", &["completions", "man", "help"]),

@@ -221,7 +221,7 @@ fn describe_answer(answer: &Value) -> String {
 /// What an answer says to an assistant, as a person can follow it.
 fn advice(answer: &Value) -> impl Iterator<Item = String> {
     const TOOL: &str = "ask which one holds, memory_contradict settles it";
-    const HAND: &str = "tell your assistant which one holds, or correct it on `iai-mcp brain`";
+    const HAND: &str = "say which one holds to your assistant, or by `iai-mcp correct ID TEXT`";
     let hints = items(answer, "hints").iter().filter_map(|hint| hint.at("text").as_str());
     hints.map(|hint| hint.replace(TOOL, HAND))
 }

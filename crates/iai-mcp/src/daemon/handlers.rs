@@ -248,10 +248,11 @@ fn contradict(
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let (id, new_fact) = (given.text("id")?, given.text("new_fact")?);
-    let new_fact = fit_to_keep(new_fact, secrets).text;
+    let (new_fact, session) = (fit_to_keep(new_fact, secrets).text, session(given)?);
     match given.optional_text("by")?.as_deref() {
-        Some(BY_PAGE) => reply(engine.contradict_on_page(&id, &new_fact, &session(given)?, now)),
-        _ => reply(engine.contradict(&id, &new_fact, &session(given)?, now)),
+        Some(BY_PAGE) => reply(engine.contradict_on_page(&id, &new_fact, &session, now)),
+        Some(BY_PERSON) => reply(engine.contradict_at_terminal(&id, &new_fact, &session, now)),
+        _ => reply(engine.contradict(&id, &new_fact, &session, now)),
     }
 }
 

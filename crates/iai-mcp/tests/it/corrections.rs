@@ -1,8 +1,11 @@
 //! Corrections through the MCP process: said, said otherwise, and told.
 
+use std::io::Write as _;
+use std::process::{Output, Stdio};
+
 use serde_json::{Value, json};
 
-use crate::support::{Mcp, Sandbox};
+use crate::support::{Mcp, Sandbox, stderr, stdout};
 
 fn capture(mcp: &mut Mcp, text: &str) -> String {
     let kept = mcp.ask("memory_capture", json!({"text": text}));
@@ -63,4 +66,46 @@ fn links_come_from_use_and_not_from_looking() {
     assert_eq!((&first["edges_boosted"], &second["edges_boosted"]), (&json!(1), &json!(0)));
     assert_eq!(first["new_weights"], second["new_weights"]);
     assert_eq!(first["skipped_ids"], json!([ghost]));
+}
+
+/// Gives a command a text on standard input.
+fn run_with_input(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Output {
+    let mut command = sandbox.command(arguments);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_memory_is_corrected_at_the_terminal_and_shows_what_replaced_it() {
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    let old = capture(&mut Mcp::start(&sandbox), "The heron listens on port 5432.");
+    let done = sandbox.run(&["correct", &old[..8], "The heron listens on port 9000."]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    let told = stdout(&done);
+    let new = told.split_whitespace().next().unwrap().to_owned();
+    let replaced = format!("it replaced {old}: “The heron listens on port 5432.”");
+    assert!(told.starts_with(&format!("{new} holds now")) && told.contains(&replaced), "{told}");
+    let seen = sandbox.json(&["--json", "show", &new]);
+    assert_eq!((&seen["host"], &seen["role"]), (&"terminal".into(), &"user".into()), "{seen}");
+    assert_eq!(seen["literal_surface"], "The heron listens on port 9000.");
+
+    // What was corrected before is corrected where it holds, from standard input too.
+    let last = run_with_input(&sandbox, &["--json", "correct", &old, "-"], "port 9001 it is\n");
+    let last: Value = serde_json::from_slice(&last.stdout).unwrap();
+    assert_eq!(last["replaced"][0]["record_id"], new.as_str(), "{last}");
+    let answer = sandbox.json(&["--json", "recall", "heron port"]);
+    assert_eq!(answer["hits"][0]["record_id"], last["new_record_id"], "{answer}");
+    assert_eq!(answer["hits"][0]["literal_surface"], "port 9001 it is");
+    for (arguments, code) in
+        [(["correct", &old, " "], 2), (["correct", "00000000-0000-8000-8000-000000000000", "x"], 1)]
+    {
+        assert_eq!(sandbox.run(&arguments).status.code(), Some(code), "{arguments:?}");
+    }
+    daemon.stop();
+    let refused = sandbox.run(&["correct", &old, "port 1"]);
+    assert_eq!(refused.status.code(), Some(4));
+    assert!(stderr(&refused).contains("iai-mcp daemon start"), "{}", stderr(&refused));
 }

@@ -15,7 +15,7 @@ use super::telling::says_what_it_is_about;
 use super::used::used;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
-use crate::ingest::{PAGE_HOST, TOOL_HOST};
+use crate::ingest::{PAGE_HOST, TERMINAL_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
 use crate::recall::knobs::Depth;
 use crate::remarks::open::{OpenThread, Why, open_threads};
@@ -24,7 +24,7 @@ use crate::taught;
 use crate::trust::distrust;
 
 /// What these hosts store is kept on purpose, made here or taught; it is no turn of a conversation.
-const NO_CONVERSATION: &[&str] = &[TOOL_HOST, PAGE_HOST, OWN_HOST, TAUGHT_HOST];
+const NO_CONVERSATION: &[&str] = &[TOOL_HOST, PAGE_HOST, TERMINAL_HOST, OWN_HOST, TAUGHT_HOST];
 /// Sessions that are looked at for what was left open.
 const SESSIONS_MAX: usize = 8;
 /// What stands beside the words with which an earlier session ended.

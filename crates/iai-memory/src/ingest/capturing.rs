@@ -18,6 +18,8 @@ use crate::trust::distrust;
 pub(crate) const TOOL_HOST: &str = "mcp";
 /// The host name of what a user wrote on the page.
 pub(crate) const PAGE_HOST: &str = "page";
+/// The host name of what a user wrote at the command line.
+pub(crate) const TERMINAL_HOST: &str = "terminal";
 
 /// What an assistant asks to keep.
 #[derive(Debug, Clone)]
