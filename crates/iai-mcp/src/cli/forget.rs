@@ -15,6 +15,9 @@ use crate::client::Client;
 use crate::exit::{Exit, Misuse};
 use crate::fields::Fields as _;
 
+/// Characters of an id that are shown; they are enough to ask for it.
+const ID_CHARS: usize = 8;
+
 /// Forget memories for good
 ///
 /// Several wishes narrow each other. Without `--yes` nothing changes. There is no undo: text,
@@ -92,15 +95,18 @@ pub(super) fn forget(
     }
     let working = output.working("forgetting");
     let mut done = client.call("memory_forget", wishes)?;
-    let waiting = done.at("waiting_forgotten").clone();
+    // Later answers only tell how far it is.
+    let first = done.clone();
     while done.at("is_finished") != true && done.at("failed").is_null() {
         let count = |name: &str| done.at(name).as_u64().unwrap_or(0);
         working.part(count("forgotten"), count("forgotten") + count("left"));
         done = client.call("forget_status", &json!({"receipt": done.at("receipt")}))?;
     }
     drop(working);
-    done.set("waiting_forgotten", waiting);
-    output.show(&done, describe_done);
+    for name in ["waiting_forgotten", "n_holding_again", "holds_again"] {
+        done.set(name, first.at(name).clone());
+    }
+    output.show(&done, |done| describe_done(done, output));
     let is_done = done.at("is_finished") == true && !is_nothing(&done);
     Ok(if is_done { ExitCode::SUCCESS } else { Exit::Failure.into() })
 }
@@ -177,9 +183,29 @@ fn describe_preview(preview: &Value, output: &Output) -> String {
     if 0 < n_more {
         lines.push(format!("  … {n_more} more"));
     }
+    lines.extend(holding_again(preview, output));
     let end = "Nothing was changed. `--yes` forgets them; there is no undo.";
     lines.push(output.beside("", 0, end));
     lines.join("\n") + &unseen
+}
+
+/// Names what holds again because what replaced it is gone: nobody asked for that.
+fn holding_again(answer: &Value, output: &Output) -> Vec<String> {
+    let told = answer.at("holds_again").as_array().map(Vec::as_slice).unwrap_or_default();
+    let line = |memory: &Value| {
+        let text = |name: &str| visible(memory.at(name).as_str().unwrap_or("-")).into_owned();
+        let id: String = text("record_id").chars().take(ID_CHARS).collect();
+        let words = text("first_words");
+        let line = format!("what it had replaced holds again: “{words}” ({id})");
+        output.beside("", 0, &line)
+    };
+    let mut lines: Vec<String> = told.iter().map(line).collect();
+    let count = answer.at("n_holding_again").as_u64().unwrap_or(0);
+    let n_more = count.saturating_sub(told.len() as u64);
+    if 0 < n_more {
+        lines.push(format!("… and {n_more} more"));
+    }
+    lines
 }
 
 /// Counts what would go, each kind by its name.
@@ -203,7 +229,7 @@ fn kinds(preview: &Value) -> String {
     parts.join(", ")
 }
 
-fn describe_done(done: &Value) -> String {
+fn describe_done(done: &Value, output: &Output) -> String {
     if let Some(why) = done.at("failed").as_str() {
         return format!(
             "{} forgotten, {} left: {why}; the daemon goes on at its next start",
@@ -219,7 +245,10 @@ fn describe_done(done: &Value) -> String {
         n => format!(", and {n} that waited"),
     };
     let n = done.at("forgotten").as_u64().unwrap_or(0);
-    format!("{} forgotten{waiting}; receipt {}", memories(n), done.at("receipt"))
+    let head = format!("{} forgotten{waiting}; receipt {}", memories(n), done.at("receipt"));
+    let mut lines = vec![head];
+    lines.extend(holding_again(done, output));
+    lines.join("\n")
 }
 
 fn memories(n: u64) -> String {

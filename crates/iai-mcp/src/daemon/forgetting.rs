@@ -142,12 +142,15 @@ fn begin(
         opened.engine.forget_cues();
         return Ok(json!({
             "forgotten": 0, "left": 0, "is_finished": true, "failed": null, "waiting_forgotten": 0,
+            "n_holding_again": 0, "holds_again": [],
         }));
     }
     let receipt = opened.engine.begin_forgetting(ask, reason, seal, clock::now())?;
     go_on(opened)?;
     let mut told = handlers::progress(&opened.engine, receipt)?;
     told.set("waiting_forgotten", n_waiting);
+    told.set("n_holding_again", preview.n_holding_again);
+    told.set("holds_again", json!(preview.holds_again));
     show_counts(opened, face);
     Ok(told)
 }

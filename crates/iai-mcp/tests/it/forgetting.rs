@@ -169,3 +169,31 @@ fn an_assistant_forgets_only_when_allowed_and_confirmed() {
     assert_eq!((&done["status"], &done["count"]), (&json!("forgotten"), &json!(1)), "{done}");
     assert_eq!(sandbox.json(&["--json", "search", CANARY])["count"], 0);
 }
+
+#[test]
+fn what_holds_again_is_named_before_and_after() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let mut mcp = Mcp::start(&sandbox);
+    let said = mcp.ask("memory_capture", json!({"text": "the heron sleeps at nine"}));
+    let first = said["record_id"].as_str().unwrap().to_owned();
+    let mut correct = |fact: &str| {
+        let done = mcp.ask("memory_contradict", json!({"id": first, "new_fact": fact}));
+        done["new_record_id"].as_str().unwrap().to_owned()
+    };
+    let second = correct("the heron sleeps at ten");
+    let third = correct("the heron sleeps at eleven");
+    let middle = sandbox.json(&["--json", "forget", &second]);
+    assert_eq!(middle["holds_again"], json!([]), "the last one still holds: {middle}");
+    let both = sandbox.json(&["--json", "forget", &second, &third]);
+    assert_eq!(both["holds_again"][0]["record_id"], first.as_str(), "{both}");
+    let line = format!(
+        "what it had replaced holds again: “the heron sleeps at ten” ({})",
+        second.get(..8).unwrap()
+    );
+    let shown = stdout(&sandbox.run(&["forget", &third]));
+    assert!(shown.contains(&line), "{shown}");
+    let done = stdout(&sandbox.run(&["forget", &third, "--yes"]));
+    assert!(done.contains("1 memory forgotten") && done.contains(&line), "{done}");
+    assert!(sandbox.json(&["--json", "show", &second])["valid_to"].is_null());
+}

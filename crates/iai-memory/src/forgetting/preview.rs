@@ -1,9 +1,9 @@
 //! What would be forgotten, told in a few lines: how many, from when to when, which sessions, the
-//! first words of some.
+//! first words of some, and of what would hold again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use iai_store::{ForgetSelection, MemoryId, MemoryNumber, Reader, Selected, TAUGHT_HOST};
+use iai_store::{ForgetSelection, Memory, MemoryId, MemoryNumber, Reader, Selected, TAUGHT_HOST};
 use serde::Serialize;
 
 use crate::error::Result;
@@ -39,6 +39,10 @@ pub struct ForgetPreview {
     pub sessions: Vec<ForgetSession>,
     /// The newest of them.
     pub memories: Vec<ForgetLine>,
+    /// How many memories hold again, because what replaced them would go.
+    pub n_holding_again: usize,
+    /// The newest of those.
+    pub holds_again: Vec<ForgetLine>,
     /// Tells this selection from any other, for whoever confirms it.
     #[serde(skip)]
     pub seal: String,
@@ -80,14 +84,8 @@ pub(super) fn of(reader: &Reader, selection: &ForgetSelection) -> Result<ForgetP
     newest_first.sort_by_key(|one| std::cmp::Reverse((one.turn_at, one.number)));
     let shown: Vec<MemoryNumber> =
         newest_first.iter().take(LINES_MAX).map(|one| one.number).collect();
-    let memories = reader.numbered(&shown)?.into_iter().map(|(_, memory)| ForgetLine {
-        record_id: memory.id,
-        ts: memory.turn_at.to_string(),
-        role: memory.role.as_str(),
-        session_id: memory.session,
-        project: memory.project,
-        first_words: first_words(&memory.text),
-    });
+    let again = holding_again(reader, &chosen)?;
+    let again_shown: Vec<MemoryNumber> = again.iter().rev().take(LINES_MAX).copied().collect();
     let kinds = Kinds::of(reader, &by_session)?;
     Ok(ForgetPreview {
         count: chosen.len(),
@@ -99,9 +97,60 @@ pub(super) fn of(reader: &Reader, selection: &ForgetSelection) -> Result<ForgetP
         oldest: newest_first.last().map(|one| one.turn_at.to_string()),
         newest: newest_first.first().map(|one| one.turn_at.to_string()),
         sessions: largest(reader, &by_session)?,
-        memories: memories.collect(),
+        memories: lines(reader, &shown)?,
+        n_holding_again: again.len(),
+        holds_again: lines(reader, &again_shown)?,
         seal: seal_of(selection, &chosen),
     })
+}
+
+fn lines(reader: &Reader, numbers: &[MemoryNumber]) -> Result<Vec<ForgetLine>> {
+    let line = |(_, memory): (MemoryNumber, Memory)| ForgetLine {
+        record_id: memory.id,
+        ts: memory.turn_at.to_string(),
+        role: memory.role.as_str(),
+        session_id: memory.session,
+        project: memory.project,
+        first_words: first_words(&memory.text),
+    };
+    Ok(reader.numbered(numbers)?.into_iter().map(line).collect())
+}
+
+/// Returns what would hold again: the store joins a chain of corrections over what goes, so that
+/// only what has nothing left after it comes back.
+fn holding_again(reader: &Reader, chosen: &[Selected]) -> Result<BTreeSet<MemoryNumber>> {
+    let going: BTreeSet<MemoryNumber> = chosen.iter().map(|one| one.number).collect();
+    let mut again = BTreeSet::new();
+    for number in &going {
+        for old in reader.predecessors(*number)?.iter().map(|correction| correction.old) {
+            if !going.contains(&old) && !is_still_replaced(reader, old, &going)? {
+                again.insert(old);
+            }
+        }
+    }
+    Ok(again)
+}
+
+/// Tells whether something that stays took the place of a memory, maybe by way of what goes.
+fn is_still_replaced(
+    reader: &Reader,
+    old: MemoryNumber,
+    going: &BTreeSet<MemoryNumber>,
+) -> Result<bool> {
+    let mut seen = BTreeSet::from([old]);
+    let mut ahead = vec![old];
+    while let Some(number) = ahead.pop() {
+        for next in reader.successors(number)?.iter().map(|correction| correction.new) {
+            if !seen.insert(next) {
+                continue;
+            }
+            if !going.contains(&next) {
+                return Ok(true);
+            }
+            ahead.push(next);
+        }
+    }
+    Ok(false)
 }
 
 /// What would go, counted by where it comes from.

@@ -60,15 +60,27 @@ fn render(result: &Value) -> String {
         return "nothing fits; nothing was forgotten".to_owned();
     }
     if result["status"] == "forgotten" {
-        return format!("{count} memories are forgotten; receipt {}", result["receipt"]);
+        let done = format!("{count} memories are forgotten; receipt {}", result["receipt"]);
+        return done + &holding_again(result);
     }
     let heading = format!(
         "{count} memories would be forgotten for good. Show them to the user; if they agree, call \
          again with the same arguments and confirm={}",
         plain(&result["confirm"])
     );
-    lines(&heading, &result["memories"], |memory| {
+    let going = lines(&heading, &result["memories"], |memory| {
         format!("{} {}", plain(&memory["ts"]), plain(&memory["first_words"]))
+    });
+    going + &holding_again(result)
+}
+
+/// What nobody asked for, and the user is to know: older wordings that come back.
+fn holding_again(result: &Value) -> String {
+    if result["holds_again"].as_array().is_none_or(Vec::is_empty) {
+        return String::new();
+    }
+    lines("\nwhat they had replaced holds again:", &result["holds_again"], |memory| {
+        format!("{} {}", plain(&memory["record_id"]), plain(&memory["first_words"]))
     })
 }
 
@@ -102,6 +114,16 @@ mod tests {
         );
         let done = json!({"status": "forgotten", "count": 1, "receipt": 3});
         check_result(&TOOL, &done, "1 memories are forgotten; receipt 3");
+        let done = json!({
+            "status": "forgotten", "count": 1, "receipt": 3,
+            "holds_again": [{"record_id": "0011", "first_words": "the hill"}],
+        });
+        check_result(
+            &TOOL,
+            &done,
+            "1 memories are forgotten; receipt 3\nwhat they had replaced holds again:\n\
+             0011 the hill",
+        );
         let nothing = json!({"status": "forgotten", "count": 0});
         check_result(&TOOL, &nothing, "nothing fits; nothing was forgotten");
     }
