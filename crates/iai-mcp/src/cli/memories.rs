@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::import::parse_time;
 use super::output::Output;
 use super::project_here;
+use crate::capture::n_waiting;
 use crate::client::Client;
 use crate::fields::Fields as _;
 use page::Sought;
@@ -96,7 +97,7 @@ pub(super) fn recall(
         "by": BY_PERSON,
     });
     let answer = client.call("memory_recall", &params)?;
-    remark_degraded(&answer, output);
+    remark_degraded(client, &answer, output);
     output.show(&answer, |answer| match output.look() {
         Some(look) => page::recalled(answer, &arguments.cue, &look),
         None => describe_answer(answer),
@@ -112,7 +113,7 @@ pub(super) fn search(
     let mut params = shelf_params(&arguments.list);
     params.set("text", json!(arguments.text));
     let found = client.call("memory_search", &params)?;
-    show_list(&found, Sought::Text(&arguments.text), output);
+    show_list(client, &found, Sought::Text(&arguments.text), output);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -122,13 +123,13 @@ pub(super) fn list(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let found = client.call("memory_list", &shelf_params(arguments))?;
-    show_list(&found, Sought::Nothing, output);
+    show_list(client, &found, Sought::Nothing, output);
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn show(client: &Client, id: &str, output: &Output) -> anyhow::Result<ExitCode> {
     let memory = whole_memory(client, id)?;
-    remark_degraded(&memory, output);
+    remark_degraded(client, &memory, output);
     output.show(&memory, |memory| match output.look() {
         Some(look) => page::whole(memory, &look),
         None => describe_whole(memory),
@@ -193,8 +194,8 @@ fn shelf_params(arguments: &ListArguments) -> Value {
 }
 
 /// Shows memories line by line.
-pub(super) fn show_list(found: &Value, sought: Sought<'_>, output: &Output) {
-    remark_degraded(found, output);
+pub(super) fn show_list(client: &Client, found: &Value, sought: Sought<'_>, output: &Output) {
+    remark_degraded(client, found, output);
     output.show(found, |found| {
         let memories = items(found, "memories");
         if memories.is_empty() {
@@ -305,8 +306,15 @@ pub(super) fn items<'a>(answer: &'a Value, name: &str) -> &'a [Value] {
     answer.at(name).as_array().map_or(&[], Vec::as_slice)
 }
 
-pub(super) fn remark_degraded(answer: &Value, output: &Output) {
-    if answer.at("degraded") == true {
-        output.remark("the daemon is not running; read from the store as it is");
+/// Says that an answer lacks what only the daemon takes in, and how much of that there is.
+fn remark_degraded(client: &Client, answer: &Value, output: &Output) {
+    if answer.at("degraded") != true {
+        return;
     }
+    let waiting = match n_waiting(client.home()) {
+        0 => String::new(),
+        1 => "; 1 turn waits unread; `iai-mcp daemon start` has it taken in".to_owned(),
+        n => format!("; {n} turns wait unread; `iai-mcp daemon start` has them taken in"),
+    };
+    output.remark(&format!("the daemon is not running; read from the store as it is{waiting}"));
 }

@@ -35,7 +35,7 @@ pub(super) fn pin(
             output.text(&output.beside("", 0, none));
             return Ok(ExitCode::SUCCESS);
         }
-        show_list(&pins, Sought::Nothing, output);
+        show_list(client, &pins, Sought::Nothing, output);
         return Ok(ExitCode::SUCCESS);
     };
     let params =

@@ -114,3 +114,18 @@ fn a_model_that_cannot_be_fetched_leaves_no_folder() {
     assert_eq!(sandbox.run(&["model", "install", "a", "--from", "nowhere"]).status.code(), Some(1));
     assert!(!sandbox.root().exists());
 }
+
+#[test]
+fn without_a_daemon_it_says_how_many_turns_wait() {
+    let (sandbox, daemon) = begun();
+    daemon.stop();
+    let remark = |arguments: &[&str]| stderr(&sandbox.run(arguments));
+    let plain = "iai-mcp: the daemon is not running; read from the store as it is\n";
+    assert_eq!(remark(&["recall", "pelican"]), plain);
+    sandbox.capture("late", &sandbox.transcript("late.jsonl", &["the pelican dives", "noted"]));
+    for arguments in [&["recall", "pelican"][..], &["list"], &["search", "pelican"]] {
+        let told = remark(arguments);
+        assert!(told.starts_with(plain.trim_end()), "{told}");
+        assert!(told.contains("2 turns wait unread; `iai-mcp daemon start`"), "{told}");
+    }
+}
