@@ -2,6 +2,7 @@
 //! reads stands here; what a person sees at a terminal, in `page.rs`.
 
 pub(super) mod page;
+mod projects;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -98,6 +99,7 @@ pub(super) fn recall(
     });
     let answer = client.call("memory_recall", &params)?;
     remark_degraded(client, &answer, output);
+    projects::remark_unknown(client, items(&answer, "hits"), params.at("project"), output);
     output.show(&answer, |answer| match output.look() {
         Some(look) => page::recalled(answer, &arguments.cue, &look),
         None => describe_answer(answer),
@@ -113,6 +115,7 @@ pub(super) fn search(
     let mut params = shelf_params(&arguments.list);
     params.set("text", json!(arguments.text));
     let found = client.call("memory_search", &params)?;
+    projects::remark_unknown(client, items(&found, "memories"), params.at("project"), output);
     show_list(client, &found, Sought::Text(&arguments.text), output);
     Ok(ExitCode::SUCCESS)
 }
@@ -122,7 +125,9 @@ pub(super) fn list(
     arguments: &ListArguments,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let found = client.call("memory_list", &shelf_params(arguments))?;
+    let params = shelf_params(arguments);
+    let found = client.call("memory_list", &params)?;
+    projects::remark_unknown(client, items(&found, "memories"), params.at("project"), output);
     show_list(client, &found, Sought::Nothing, output);
     Ok(ExitCode::SUCCESS)
 }

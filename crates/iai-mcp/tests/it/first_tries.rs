@@ -129,3 +129,23 @@ fn without_a_daemon_it_says_how_many_turns_wait() {
         assert!(told.contains("2 turns wait unread; `iai-mcp daemon start`"), "{told}");
     }
 }
+
+#[test]
+fn a_project_that_does_not_exist_is_called_so() {
+    let (sandbox, _daemon) = begun();
+    let memory = &sandbox.json(&["list", "--json"])["memories"][0];
+    let known = memory["project"].as_str().unwrap().rsplit('/').next().unwrap();
+    for arguments in [&["recall", "heron"][..], &["list"], &["search", "heron"]] {
+        let with = |project: &str| {
+            let output = sandbox.run(&[arguments, &["--project", project]].concat());
+            assert!(output.status.success());
+            (stdout(&output), stderr(&output))
+        };
+        let (out, told) = with("nosuch");
+        assert!(out.starts_with("nothing found"), "{out}");
+        assert!(told.contains("there is no project nosuch; there is ") && told.contains(known));
+        assert_eq!(with(&known.to_uppercase()).1, "");
+    }
+    let empty = sandbox.run(&["search", "pelican", "--project", known]);
+    assert_eq!((stdout(&empty).as_str(), stderr(&empty).as_str()), ("nothing found\n", ""));
+}
