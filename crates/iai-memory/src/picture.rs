@@ -62,7 +62,7 @@ impl Glimpse {
     }
 
     /// Reads those that exist, in the order asked for.
-    fn read(reader: &Reader, numbers: &[MemoryNumber]) -> Result<Vec<Self>> {
+    pub(crate) fn read(reader: &Reader, numbers: &[MemoryNumber]) -> Result<Vec<Self>> {
         let memories = reader.numbered(numbers)?;
         Ok(memories.into_iter().map(|(_, memory)| Self::of(memory)).collect())
     }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::organise::OWN_HOST;
+use crate::picture::Glimpse;
 use crate::projects::project_named;
 use crate::recall::Excerpt;
 use crate::trust::distrust;
@@ -25,6 +26,8 @@ const PART_CHARS_MAX: usize = 500_000;
 const LIST_CHARS_MAX: usize = 400_000;
 /// What a list shows of one text.
 const LIST_TEXT_CHARS_MAX: usize = 20_000;
+/// Memories named that took the place of one; rarely more than one did.
+const SUCCESSORS_MAX: usize = 5;
 /// Turns shown on each side of a memory, and of each no more than this.
 const BESIDE_MAX: usize = 10;
 const BESIDE_CHARS_MAX: usize = 2000;
@@ -77,6 +80,9 @@ pub struct MemoryView {
     /// Why its words are not to be followed, where they give orders; judged when one is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<&'static str>,
+    /// What took its place, the latest last; looked up when one is shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replaced_by: Vec<Glimpse>,
 }
 
 /// What was said around a memory, nearest last before it and nearest first after it.
@@ -92,10 +98,19 @@ impl MemoryEngine {
     /// Returns the memory with this id, or the one whose id begins so, from character `start` on.
     pub fn show(&self, id: &str, start: usize) -> Result<MemoryView> {
         let found = self.find(id)?;
-        let memory = self.read(|reader| Ok(reader.memory(found)?))?;
-        let memory = memory.ok_or_else(|| MemoryError::UnknownMemory { id: id.to_owned() })?;
+        let unknown = || MemoryError::UnknownMemory { id: id.to_owned() };
+        let (memory, replaced_by) = self.read(|reader| {
+            let memory = reader.memory(found)?.ok_or_else(unknown)?;
+            let successors = match reader.number_of(found)? {
+                Some(number) => reader.successors(number)?,
+                None => Vec::new(),
+            };
+            let newest = successors.len().saturating_sub(SUCCESSORS_MAX);
+            let newest: Vec<_> = successors.iter().skip(newest).map(|next| next.new).collect();
+            Ok((memory, Glimpse::read(reader, &newest)?))
+        })?;
         let untrusted = distrust(&memory.text);
-        Ok(MemoryView { untrusted, ..view(memory, start, PART_CHARS_MAX) })
+        Ok(MemoryView { untrusted, replaced_by, ..view(memory, start, PART_CHARS_MAX) })
     }
 
     /// Returns the turns said right before and after a memory in its session, their beginnings.
@@ -259,5 +274,6 @@ fn view(memory: Memory, start: usize, n_chars_max: usize) -> MemoryView {
         tags: memory.tags,
         pinned: memory.pinned,
         untrusted: None,
+        replaced_by: Vec::new(),
     }
 }

@@ -261,6 +261,7 @@ fn describe_whole(memory: &Value) -> String {
         ("project", field("project")),
         ("tier", kind(memory).to_owned()),
         ("valid", format!("{} → {}", field("valid_from"), field("valid_to"))),
+        ("replaced", replaced(memory)),
         ("pinned", pinned(memory).to_owned()),
     ];
     let facts = facts.iter().filter(|(_, value)| !value.is_empty());
@@ -274,6 +275,16 @@ fn kind(memory: &Value) -> &str {
         "taught" => "taught",
         _ => memory.at("tier").as_str().unwrap_or("-"),
     }
+}
+
+/// Says what took the place of a memory, where something did.
+fn replaced(memory: &Value) -> String {
+    let told = |next: &Value| {
+        let field = |name: &str| next.at(name).as_str().unwrap_or("-");
+        format!("by {}: “{}”", field("record_id"), field("first_words"))
+    };
+    let told: Vec<String> = items(memory, "replaced_by").iter().map(told).collect();
+    told.join("; ")
 }
 
 /// Says that a memory is pinned, where it is.

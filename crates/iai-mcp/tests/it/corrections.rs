@@ -109,3 +109,21 @@ fn a_memory_is_corrected_at_the_terminal_and_shows_what_replaced_it() {
     assert_eq!(refused.status.code(), Some(4));
     assert!(stderr(&refused).contains("iai-mcp daemon start"), "{}", stderr(&refused));
 }
+
+#[test]
+fn what_was_replaced_names_what_replaced_it() {
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    let mut mcp = Mcp::start(&sandbox);
+    let old = capture(&mut mcp, "The heron listens on port 5432.");
+    assert!(!stdout(&sandbox.run(&["show", &old])).contains("replaced"));
+    let fact = "The heron listens on port 9000.";
+    let done = mcp.ask("memory_contradict", json!({"id": old, "new_fact": fact}));
+    let new = done["new_record_id"].as_str().unwrap();
+    let line = format!("\nreplaced by {new}: “{fact}”\n");
+    let shown = stdout(&sandbox.run(&["show", &old]));
+    assert!(shown.contains(&line), "{shown}");
+    assert!(!stdout(&sandbox.run(&["show", new])).contains("replaced"));
+    daemon.stop();
+    assert!(stdout(&sandbox.run(&["show", &old])).contains(&line));
+}

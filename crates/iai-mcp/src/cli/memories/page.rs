@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{advice, items, kind, pinned, speaker};
+use super::{advice, items, kind, pinned, replaced, speaker};
 use crate::cli::paper::{Look, Tone, beside, dotted, layout, plain_lines, snippet, visible};
 use crate::client::matched_words;
 use crate::fields::Fields as _;
@@ -137,6 +137,7 @@ pub(in crate::cli) fn whole(memory: &Value, look: &Look) -> String {
         ("project", field("project")),
         ("tier", visible(kind(memory)).into_owned()),
         ("valid", until),
+        ("replaced", visible(&replaced(memory)).into_owned()),
         ("pinned", pinned(memory).to_owned()),
     ];
     let facts = facts.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| {
