@@ -100,6 +100,9 @@ enum Command {
         id: String,
     },
     /// Say what holds instead of a memory
+    ///
+    /// The memory stays, and says that it was replaced; recall puts what holds now above it. What
+    /// was corrected before is corrected where it holds. A pin goes over to what holds now.
     Correct(correct::CorrectArguments),
     /// Forget memories for good: shows what would go, and does it only with `--yes`
     Forget(forget::ForgetArguments),

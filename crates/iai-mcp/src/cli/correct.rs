@@ -16,10 +16,6 @@ use crate::clock;
 use crate::exit::Misuse;
 use crate::fields::Fields as _;
 
-/// Say what holds instead of a memory
-///
-/// The memory stays, and says that it was replaced; recall puts what holds now above it. What was
-/// corrected before is corrected where it holds. A pin goes over to what holds now.
 #[derive(Args)]
 pub(super) struct CorrectArguments {
     /// The memory's id, or its first characters

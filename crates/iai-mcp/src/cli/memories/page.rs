@@ -271,7 +271,7 @@ mod tests {
         let mut answer = answer("x");
         answer["hints"][0]["text"] = json!(hint);
         let shown = recalled(&answer, "x", &look(Colours::Off, 120));
-        assert!(shown.contains("iai-mcp brain") && !shown.contains("memory_"), "{shown}");
+        assert!(shown.contains("iai-mcp correct") && !shown.contains("memory_"), "{shown}");
     }
 
     #[test]
