@@ -164,8 +164,7 @@ impl MemoryEngine {
         })
     }
 
-    /// Returns a session's turns as they were said, from the one numbered `skip` on; the beginning
-    /// of its name is enough where only one begins so.
+    /// Returns a session's turns as they were said, from the one numbered `skip` on.
     pub fn session_turns(
         &self,
         session: &str,
@@ -173,10 +172,13 @@ impl MemoryEngine {
         limit: usize,
     ) -> Result<Vec<MemoryView>> {
         let limit = limit.min(SHOWN_MAX);
-        self.read(|reader| {
-            let session = session_called(reader, session)?;
-            Ok(whole_views(reader.session_turns(&session, skip, limit)?))
-        })
+        self.read(|reader| Ok(whole_views(reader.session_turns(session, skip, limit)?)))
+    }
+
+    /// Returns the name of the session that is meant by it, or by its beginning where only one
+    /// begins so.
+    pub fn session_called(&self, name: &str) -> Result<String> {
+        self.read(|reader| session_called(reader, name))
     }
 
     /// Returns the newest memories that contain `text`, whatever its case.
@@ -194,7 +196,6 @@ impl MemoryEngine {
     }
 }
 
-/// Returns the name of the session that is meant by it, or by its beginning.
 fn session_called(reader: &Reader, name: &str) -> Result<String> {
     if name.chars().count() < SESSION_CHARS_MIN || !reader.session_numbers(name)?.is_empty() {
         return Ok(name.to_owned());

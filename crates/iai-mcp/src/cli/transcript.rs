@@ -16,7 +16,9 @@ const PAGE: u64 = 200;
 pub(super) fn run(client: &Client, session: &str, output: &Output) -> anyhow::Result<ExitCode> {
     let mut turns: Vec<Value> = Vec::new();
     loop {
-        let params = json!({"session": session, "skip": turns.len(), "limit": PAGE});
+        let params = json!({
+            "session": session, "or_beginning": true, "skip": turns.len(), "limit": PAGE,
+        });
         let page = client.call("session_turns", &params)?;
         let Some(page) = page.at("turns").as_array().filter(|page| !page.is_empty()) else { break };
         for turn in page {

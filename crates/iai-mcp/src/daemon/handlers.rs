@@ -304,7 +304,12 @@ fn list(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure>
 
 fn session_turns(engine: &MemoryEngine, given: &Parameters<'_>) -> Result<Value, Failure> {
     let skip = usize::try_from(given.count("skip", 0)?).unwrap_or(usize::MAX);
-    let turns = engine.session_turns(&given.text("session")?, skip, limit(given)?)?;
+    let mut session = given.text("session")?;
+    // Only where a person types it: who asks about a session that is gone must not get another.
+    if given.flag("or_beginning")? {
+        session = engine.session_called(&session)?;
+    }
+    let turns = engine.session_turns(&session, skip, limit(given)?)?;
     Ok(json!({"turns": turns}))
 }
 
