@@ -133,7 +133,9 @@ fn tied_since(
     }
     let words = telling_words(&memory.text);
     let figures = figures_of(&memory.text);
-    let search = NameSearch { words, named_by_max: u64::MAX, beside: CHANGING, who };
+    // An assistant has to name what is replaced, and is found by that; words of changing cost more.
+    let beside = if who == Role::User { CHANGING } else { &[] };
+    let search = NameSearch { words, named_by_max: u64::MAX, beside, who };
     let NamedSince { names, since } = named_since(engine, reader, about, search, now)?;
     let mut tied: Vec<Since> = since
         .into_iter()
