@@ -84,7 +84,7 @@ pub use recall::{
     StructuralAsk, TemporalAnswer, TemporalAsk, TextAnswer, TextAsk, Timing, TimingUs,
     matched_words,
 };
-pub use relate::{ContradictAnswer, ReinforceAnswer};
+pub use relate::{ContradictAnswer, HandPlace, ReinforceAnswer};
 pub use shelf::{BesideAnswer, MemoryView, ShelfFilter};
 pub use standing::{Consent, PinAnswer};
 pub use sync::{

@@ -59,6 +59,15 @@ pub struct ContradictAnswer {
     pub ts: String,
 }
 
+/// Where somebody writes by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandPlace {
+    /// On the page.
+    Page,
+    /// At the command line.
+    Terminal,
+}
+
 impl MemoryEngine {
     /// Strengthens the links between all pairs of `ids`, once per pair and session. A link that
     /// only grew by itself in that session becomes as strong as one that was asked for.
@@ -113,26 +122,19 @@ impl MemoryEngine {
         self.correct(id, new_fact, Said { session, host: TOOL_HOST }, now)
     }
 
-    /// The same for what the user writes on the page.
-    pub fn contradict_on_page(
+    /// The same for what the user writes by hand, without an assistant.
+    pub fn contradict_by_hand(
         &self,
         id: &str,
         new_fact: &str,
-        session: &str,
+        (session, place): (&str, HandPlace),
         now: Timestamp,
     ) -> Result<ContradictAnswer> {
-        self.correct(id, new_fact, Said { session, host: PAGE_HOST }, now)
-    }
-
-    /// The same for what the user writes at the command line.
-    pub fn contradict_at_terminal(
-        &self,
-        id: &str,
-        new_fact: &str,
-        session: &str,
-        now: Timestamp,
-    ) -> Result<ContradictAnswer> {
-        self.correct(id, new_fact, Said { session, host: TERMINAL_HOST }, now)
+        let host = match place {
+            HandPlace::Page => PAGE_HOST,
+            HandPlace::Terminal => TERMINAL_HOST,
+        };
+        self.correct(id, new_fact, Said { session, host }, now)
     }
 
     fn correct(

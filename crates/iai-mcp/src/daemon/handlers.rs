@@ -14,8 +14,8 @@ pub(super) mod turns;
 pub(super) use forgetting::{forget_ask, progress};
 
 use iai_memory::{
-    CaptureAsk, Certainty, EventsAsk, MemoryEngine, MemoryError, RecallAsk, Role, SetAside,
-    ShelfFilter, StoreError, Tier, Timing,
+    CaptureAsk, Certainty, EventsAsk, HandPlace, MemoryEngine, MemoryError, RecallAsk, Role,
+    SetAside, ShelfFilter, StoreError, Tier, Timing,
 };
 use iai_wire::{BY_PERSON, code};
 use jiff::Timestamp;
@@ -249,11 +249,12 @@ fn contradict(
 ) -> Result<Value, Failure> {
     let (id, new_fact) = (given.text("id")?, given.text("new_fact")?);
     let (new_fact, session) = (fit_to_keep(new_fact, secrets).text, session(given)?);
-    match given.optional_text("by")?.as_deref() {
-        Some(BY_PAGE) => reply(engine.contradict_on_page(&id, &new_fact, &session, now)),
-        Some(BY_PERSON) => reply(engine.contradict_at_terminal(&id, &new_fact, &session, now)),
-        _ => reply(engine.contradict(&id, &new_fact, &session, now)),
-    }
+    let place = match given.optional_text("by")?.as_deref() {
+        Some(BY_PAGE) => HandPlace::Page,
+        Some(BY_PERSON) => HandPlace::Terminal,
+        _ => return reply(engine.contradict(&id, &new_fact, &session, now)),
+    };
+    reply(engine.contradict_by_hand(&id, &new_fact, (&session, place), now))
 }
 
 fn capture(
