@@ -22,7 +22,9 @@ pub(crate) fn keep_damaged_log(paths: &StorePaths, now: Timestamp) -> Result<()>
     let aside = &paths.aside;
     // What cannot be swept is in nobody's way but the next copy's, which will say so.
     sweep(aside).ok();
-    let Some(damage) = log::damage(&paths.database)? else { return Ok(()) };
+    let Some(damage) = log::damage(&paths.database)? else {
+        return log::cut_leftovers(&paths.database);
+    };
     let log = exchange::beside(&paths.database, "-wal");
     keep_once(paths, &log, now)?;
     match damage.log {

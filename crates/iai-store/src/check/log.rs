@@ -38,6 +38,21 @@ pub(super) enum Rest {
     OlderThanDatabase,
 }
 
+/// Cuts off what stands behind the last commit of a log without damage, before anybody opens it to
+/// write. Nobody was promised any of it. Left there, it would be the second half of a frame whose
+/// writer is killed after the first, and until the first commit nobody could tell that from rot.
+pub(super) fn cut_leftovers(database: &Path) -> Result<()> {
+    let path = exchange::beside(database, "-wal");
+    let cut = || -> io::Result<()> {
+        let walked = walk(&path)?;
+        if walked.salts.is_some() && walked.n_bytes < std::fs::metadata(&path)?.len() {
+            File::options().write(true).open(&path)?.set_len(walked.n_bytes)?;
+        }
+        Ok(())
+    };
+    cut().map_err(|e| StoreError::io("cutting the log", &path, e))
+}
+
 /// Tells whether the log is shorter than what was committed to it, at a glance.
 pub(super) fn is_cut(database: &Path) -> Result<bool> {
     let path = exchange::beside(database, "-wal");
@@ -77,9 +92,14 @@ pub(super) fn damage(database: &Path) -> Result<Option<Damage>> {
 fn look_at(path: &Path, promised: Option<&Promised>) -> io::Result<Option<Damage>> {
     let walked = walk(path)?;
     let cut = promised.and_then(|promised| promised.missing_in(&walked));
+    let salts = walked.salts;
     let is_older = promised.is_some_and(|promised| promised.is_ahead_of(&walked));
     let log = if is_older { Rest::OlderThanDatabase } else { Rest::FitsDatabase };
-    Ok(walked.broken.or(cut).map(|told| Damage { told, log }))
+    // Whoever is killed in the middle of writing leaves frames that nobody was promised.
+    let was_promised =
+        |broken: &Broken| !promised.is_some_and(|promised| promised.never_had(broken.frame, salts));
+    let broken = walked.broken.filter(was_promised).map(|broken| broken.told);
+    Ok(broken.or(cut).map(|told| Damage { told, log }))
 }
 
 /// How far a log can be read.
@@ -89,8 +109,16 @@ pub(super) struct Walked {
     pub(super) salts: Option<[u8; 8]>,
     /// Frames up to the last commit that can be read.
     pub(super) n_committed: u64,
+    /// Where the last of them ends.
+    pub(super) n_bytes: u64,
     /// What was changed in front of a commit.
-    pub(super) broken: Option<String>,
+    pub(super) broken: Option<Broken>,
+}
+
+pub(super) struct Broken {
+    /// The first frame that does not fit.
+    frame: u64,
+    told: String,
 }
 
 /// Believes every frame that there is room for.
@@ -104,7 +132,7 @@ fn measure(path: &Path) -> io::Result<Walked> {
     let Some(log) = header.as_ref().and_then(Log::of) else { return Ok(Walked::default()) };
     let frame_bytes = (FRAME_HEADER_BYTES + log.page_bytes) as u64;
     let n_committed = n_file.saturating_sub(HEADER_BYTES as u64) / frame_bytes;
-    Ok(Walked { salts: Some(log.salts), n_committed, broken: None })
+    Ok(Walked { salts: Some(log.salts), n_committed, n_bytes: n_file, broken: None })
 }
 
 fn walk(path: &Path) -> io::Result<Walked> {
@@ -119,7 +147,8 @@ fn walk(path: &Path) -> io::Result<Walked> {
     let Some(log) = Log::of(&header) else {
         // A log without a whole frame holds nothing that was ever promised.
         let has_frame = n_file > (HEADER_BYTES + FRAME_HEADER_BYTES) as u64;
-        let broken = has_frame.then(|| "its header (bytes 0 to 31) was changed".to_owned());
+        let told = "its header (bytes 0 to 31) was changed".to_owned();
+        let broken = has_frame.then_some(Broken { frame: 0, told });
         return Ok(Walked { broken, ..Walked::default() });
     };
     log.walk(&mut file)
@@ -151,7 +180,8 @@ impl Log {
 
     /// Follows the chain of checksums; where it breaks, looks whether a commit stands behind it.
     fn walk(&self, file: &mut File) -> io::Result<Walked> {
-        let mut walked = Walked { salts: Some(self.salts), ..Walked::default() };
+        let n_bytes = HEADER_BYTES as u64;
+        let mut walked = Walked { salts: Some(self.salts), n_bytes, ..Walked::default() };
         let mut sum = self.checksum;
         let mut broken: Option<u64> = None;
         let mut page = vec![0; self.page_bytes];
@@ -169,22 +199,27 @@ impl Log {
                     sum = next;
                     if is_commit {
                         walked.n_committed = frame.saturating_add(1);
+                        walked.n_bytes = self.begin_of(walked.n_committed);
                     }
                     continue;
                 }
                 broken = Some(frame);
             }
             if let Some(first) = broken.filter(|_| is_current && is_commit) {
-                walked.broken = Some(self.told(first, frame));
+                walked.broken = Some(Broken { frame: first, told: self.told(first, frame) });
                 break;
             }
         }
         Ok(walked)
     }
 
-    fn told(&self, first: u64, commit: u64) -> String {
+    fn begin_of(&self, frame: u64) -> u64 {
         let frame_bytes = (FRAME_HEADER_BYTES + self.page_bytes) as u64;
-        let at = first.saturating_mul(frame_bytes).saturating_add(HEADER_BYTES as u64);
+        frame.saturating_mul(frame_bytes).saturating_add(HEADER_BYTES as u64)
+    }
+
+    fn told(&self, first: u64, commit: u64) -> String {
+        let at = self.begin_of(first);
         format!(
             "frame {first} (from byte {at}) was changed, and what was committed with frame \
              {commit} cannot be read"

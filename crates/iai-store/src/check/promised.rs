@@ -27,6 +27,9 @@ pub(super) struct Promised {
     n_frames: u64,
     /// How many of them were moved into the database.
     n_moved: u64,
+    /// A writer has committed since this was made; if not, it may have been made by somebody who
+    /// came after damage, and knows only of what was left.
+    is_by_writer: bool,
 }
 
 impl Promised {
@@ -63,6 +66,7 @@ impl Promised {
             salts: *header.get(32..)?.first_chunk()?,
             n_frames: u64::from(number(header, 16)),
             n_moved: u64::from(number(bytes, 96)),
+            is_by_writer: number(header, 8) != 0,
         })
     }
 
@@ -85,6 +89,11 @@ impl Promised {
         })
     }
 
+    /// Tells whether a frame of the log with these salts was surely never committed.
+    pub(super) fn never_had(&self, frame: u64, salts: Option<[u8; 8]>) -> bool {
+        self.is_by_writer && salts == Some(self.salts) && self.n_frames <= frame
+    }
+
     /// Tells whether the database is newer than what is left of its log.
     pub(super) fn is_ahead_of(&self, log: &Walked) -> bool {
         log.salts == Some(self.salts) && log.n_committed < self.n_moved
@@ -103,7 +112,7 @@ mod tests {
     use super::*;
 
     fn check(n_moved: u64, log: Option<(u8, u64)>, expect: (Option<&str>, bool)) {
-        let promised = Promised { salts: [1; 8], n_frames: 9, n_moved };
+        let promised = Promised { salts: [1; 8], n_frames: 9, n_moved, is_by_writer: true };
         let (salts, n_committed) = log.map_or((None, 0), |(salt, n)| (Some([salt; 8]), n));
         let walked = Walked { salts, n_committed, ..Walked::default() };
         let told = promised.missing_in(&walked);

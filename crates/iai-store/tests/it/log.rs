@@ -170,3 +170,50 @@ fn whoever_reads_before_the_next_start_does_not_hide_that_a_log_was_cut_off() {
     assert_eq!(damaged_logs(&again.paths).unwrap().len(), 1);
     iai_store::Reader::open(&again.paths, &KeySource::default()).unwrap();
 }
+
+/// The first half of a frame that commits, written over what an earlier log left there.
+fn half_written(log: &[u8]) -> Vec<u8> {
+    let header = [&[0, 0, 0, 1, 0, 0, 0, 9], &log[16..24], &[7; 8]].concat();
+    [log, &header, &[0x5a; 4096]].concat()
+}
+
+#[test]
+fn half_a_frame_that_nobody_was_promised_is_no_damage() {
+    let home = Home::new();
+    let (store, _) = filled(&home, 3);
+    let left = killed(&home);
+    drop(store);
+    let log = left.paths.folder.join("memory.db-wal");
+    let whole = fs::read(&log).unwrap();
+    fs::write(&log, half_written(&whole)).unwrap();
+    assert_eq!(iai_store::check_log(&left.paths.database).unwrap(), None);
+    let store = open(&left);
+    assert_eq!(fs::read(&log).unwrap().get(..whole.len()), Some(whole.as_slice()));
+    assert_eq!(fs::metadata(&log).unwrap().len(), whole.len() as u64, "what was left is cut off");
+    drop(store);
+    assert_eq!(n_found(&left), 5);
+    assert_eq!(damaged_logs(&left.paths).unwrap().len(), 0);
+}
+
+#[test]
+fn a_promised_frame_that_was_changed_is_told_also_when_somebody_has_read_since() {
+    for is_read_before in [false, true] {
+        let home = Home::new();
+        let (store, _) = filled(&home, 3);
+        let left = killed(&home);
+        drop(store);
+        let log = left.paths.folder.join("memory.db-wal");
+        let mut changed = fs::read(&log).unwrap();
+        *changed.last_mut().unwrap() ^= 1;
+        fs::write(&log, &changed).unwrap();
+        if is_read_before {
+            // A reader has SQLite write down what can be read as if it were all there ever was.
+            let reader = iai_store::Reader::open(&left.paths, &KeySource::default()).unwrap();
+            assert_eq!(reader.counts().unwrap().memories, 4);
+        }
+        let told = iai_store::check_log(&left.paths.database).unwrap();
+        assert!(told.is_some_and(|told| told.contains("was changed")), "{is_read_before}");
+        assert_eq!(n_found(&left), 4);
+        assert_eq!(damaged_logs(&left.paths).unwrap().len(), 1);
+    }
+}
