@@ -152,7 +152,7 @@ fn perform(work: &Work) -> Result<(), String> {
         }
         Work::Test => succeed(tests(), CARGO_DEADLINE),
         Work::ReleaseBuild => succeed(repository::release_build(), CARGO_DEADLINE),
-        Work::Crash => crash::run_program(Crash::SHORT, &repository::release_binary()?),
+        Work::Crash => crash::run(Crash::SHORT, &repository::release_binary()?),
         Work::Sync => sync::run_program(&sync::Ask::short(), &repository::release_binary()?),
         // A browser on a loaded machine loses a click now and then; what is wrong is so twice.
         Work::Page => page::run(Page::SHORT).or_else(|failure| {

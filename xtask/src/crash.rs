@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use crate::dice::Dice;
 use crate::trial::{Trial, kill};
-use crate::{figures, process, repository};
+use crate::{figures, process};
 use deeds::{Deed, Round, Writer};
 use migration::Migration;
 
@@ -58,12 +58,7 @@ impl Crash {
     }
 }
 
-pub(crate) fn run(crash: Crash) -> Result<(), String> {
-    run_program(crash, &repository::build_release()?)
-}
-
-/// Runs with a binary that is already built.
-pub(crate) fn run_program(crash: Crash, program: &Path) -> Result<(), String> {
+pub(crate) fn run(crash: Crash, program: &Path) -> Result<(), String> {
     let mut dice = Dice::new(crash.seed);
     let mut killing = Killing {
         trial: Trial::new(program)?,

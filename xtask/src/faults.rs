@@ -4,6 +4,7 @@
 //! What is asked for: an error reaches whoever asked or nothing happened at all, the store opens
 //! again, and nothing that was acknowledged is lost.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use crate::dice::Dice;
 use crate::line::{Line, NoAnswer};
 use crate::trial::{self, Session, Trial, lock};
-use crate::{figures, process, repository};
+use crate::{figures, process};
 
 /// Calls that fail, and how.
 const FAULTS: [(&str, &str); 11] = [
@@ -90,16 +91,15 @@ struct Tally {
     n_not_opened: u32,
 }
 
-pub(crate) fn run(seed: u64) -> Result<(), String> {
+pub(crate) fn run(seed: u64, program: &Path) -> Result<(), String> {
     let mut strace = process::command("strace");
     strace.arg("--version");
     if !process::works(strace) {
         return Err("`strace` is not there; on Debian: apt-get install strace".to_owned());
     }
-    let program = repository::build_release()?;
     let begin = Instant::now();
     let mut tally = Tally::default();
-    let mut trial = Trial::new(&program)?;
+    let mut trial = Trial::new(program)?;
     let mut dice = Dice::new(seed);
     for machine in machines() {
         let name = machine.name();

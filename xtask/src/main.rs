@@ -32,6 +32,7 @@ mod sync;
 mod tidy;
 mod trial;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -51,6 +52,7 @@ usage: cargo xtask <task>
   crash [--kills N] [--seed N]        kills the daemon in the middle of everything, counts losses
   faults [--seed N]                   lets system calls fail under the daemon and the hook (strace)
   soak [--minutes N] [--clients N]    a crowd of good and bad clients; memory, descriptors, latency
+      --binary FILE                   these three at their end: this program, no release build
   sync [--minutes|--seconds N]        homes that share one memory through a PostgreSQL of its own:
                                       killed, cut off, put back to a copy; equal at the end
       [--homes N] [--kills N]         how many, and kills a minute
@@ -114,16 +116,19 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
             Ok(quickstart::run(place)?)
         }
         ["crash", flags @ ..] => {
+            let (flags, named) = named_program(flags);
             let crash = crash::Crash::parse(flags).ok_or(Failure::Usage)?;
-            Ok(crash::run(crash)?)
+            Ok(crash::run(crash, &repository::program(named)?)?)
         }
         ["faults", flags @ ..] => {
+            let (flags, named) = named_program(flags);
             let seed = faults::parse(flags).ok_or(Failure::Usage)?;
-            Ok(faults::run(seed)?)
+            Ok(faults::run(seed, &repository::program(named)?)?)
         }
         ["soak", flags @ ..] => {
+            let (flags, named) = named_program(flags);
             let soak = soak::Soak::parse(flags).ok_or(Failure::Usage)?;
-            Ok(soak::run(soak)?)
+            Ok(soak::run(soak, &repository::program(named)?)?)
         }
         ["sync", flags @ ..] => {
             let ask = sync::Ask::parse(flags).ok_or(Failure::Usage)?;
@@ -154,6 +159,14 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
     }
 }
 
+/// Parts the flags from the program at their end, where one is named.
+fn named_program<'a, 'w>(flags: &'a [&'w str]) -> (&'a [&'w str], Option<&'w Path>) {
+    match flags {
+        [flags @ .., "--binary", path] => (flags, Some(Path::new(*path))),
+        flags => (flags, None),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,6 +186,8 @@ mod tests {
             &["crash", "--kills"],
             &["crash", "--kills", "0"],
             &["crash", "--kill", "3"],
+            &["crash", "--binary"],
+            &["crash", "--kills", "--binary", "program"],
             &["faults", "3"],
             &["docs", "extra"],
             &["plugins", "extra"],

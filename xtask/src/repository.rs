@@ -46,6 +46,16 @@ pub(crate) fn build_release() -> Result<PathBuf, String> {
     release_binary()
 }
 
+/// Returns the program to try: the one that was named, or a release build of what is here.
+pub(crate) fn program(named: Option<&Path>) -> Result<PathBuf, String> {
+    match named {
+        Some(path) => {
+            std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))
+        }
+        None => build_release(),
+    }
+}
+
 /// Builds the tool that takes a store back to older tables, and returns its path.
 pub(crate) fn build_older() -> Result<PathBuf, String> {
     let words = ["build", "--release", "--locked", "-p", "iai-store", "--features", "older"];

@@ -7,6 +7,7 @@
 
 mod crowd;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ use serde_json::json;
 use crate::dice::Dice;
 use crate::line::Line;
 use crate::trial::{Trial, kill};
-use crate::{figures, process, procfs, repository};
+use crate::{figures, process, procfs};
 use crowd::{Client, Seen};
 
 const MINUTES: u64 = 60;
@@ -68,8 +69,8 @@ impl Sample {
     }
 }
 
-pub(crate) fn run(soak: Soak) -> Result<(), String> {
-    let mut trial = Trial::new(&repository::build_release()?)?;
+pub(crate) fn run(soak: Soak, program: &Path) -> Result<(), String> {
+    let mut trial = Trial::new(program)?;
     let mut daemon = trial.product.run_daemon()?;
     let pid = u64::from(daemon.id());
     let soaked = trial.wait_ready(&mut daemon).and_then(|()| {

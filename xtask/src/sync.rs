@@ -105,13 +105,7 @@ pub(crate) fn left_out() -> Option<String> {
 }
 
 pub(crate) fn run(ask: &Ask) -> Result<(), String> {
-    let program = match &ask.binary {
-        Some(path) => {
-            std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?
-        }
-        None => repository::build_release()?,
-    };
-    run_program(ask, &program)
+    run_program(ask, &repository::program(ask.binary.as_deref())?)
 }
 
 /// Runs with a binary that is already built.
