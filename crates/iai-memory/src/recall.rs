@@ -20,6 +20,7 @@ mod origin;
 mod pack;
 mod pointing;
 mod rank;
+mod replies;
 mod shape;
 mod since;
 mod structural;
@@ -304,8 +305,9 @@ impl MemoryEngine {
                 true => HITS_MAX.max(room.n_hits_max()),
                 false => room.n_hits_max(),
             };
+            let asking = rank::Asking { engine: self, reader, cue };
             let (ranked, beside) = reader.at_one_moment(|| {
-                let mut ranked = rank::rank(reader, cue, &found, now, n_max)?;
+                let mut ranked = rank::rank(asking, &found, now, n_max)?;
                 shape::focus(&mut ranked, manner, ask.asked_from.as_deref());
                 linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
                 wanted_kind::lift(reader, cue, ask, &mut ranked)?;

@@ -101,6 +101,7 @@ impl Matter {
     /// service says nothing about that of another.
     fn has_another_figure_than(&self, was: &Self) -> bool {
         self.tells_another_figure_than(was)
+            && self.is_near(was)
             && !was.asked.is_empty()
             && n_shared(&was.asked, &self.asked) == was.asked.len()
     }
@@ -116,7 +117,9 @@ pub(super) fn is_before(older: &Memory, newer: &Memory) -> bool {
 /// Tells whether the user says how something is, rather than ask, or the assistant reports what has
 /// changed.
 fn tells_something(memory: &Memory) -> bool {
-    is_the_users_word(memory) && !only_asks(&memory.text) || reports_a_change(memory)
+    let is_thought_of = || Wording::of(&memory.text).has_any(THOUGHT_OF);
+    is_the_users_word(memory) && !only_asks(&memory.text) && !is_thought_of()
+        || reports_a_change(memory)
 }
 
 /// Tells whether the user says that something is another way now, or decides it.
@@ -151,12 +154,17 @@ fn is_short_and_holds(memory: &Memory) -> bool {
 
 /// How an assistant says that something is another way since now.
 const REPORTS: &str = "\
-     is now|are now|is … now|are … now|was moved to|were moved to|moved to|moved from|changed to|\
-     changed from|renamed to|renamed from|is renamed|switched to|switched from|upgraded to|\
+     changed … to|moved … to|raised … to|lowered … to|switched … to|renamed … to|updated … to|\
+     bumped … to|reduced … to|increased … to|extended … to|is now|are now|is … now|\
+     are … now|was moved to|were moved to|moved to|moved from|changed to|changed from|renamed to|renamed from|is renamed|switched to|switched from|upgraded to|\
      upgraded from|downgraded to|updated to|raised to|lowered to|reduced to|increased to|set to|\
      pinned to|replaced by|replaced with|migrated to|migrated from|no longer|is gone|are gone|\
      instead of|from now on|ist jetzt|sind jetzt|wurde umbenannt|umgestellt auf|geändert auf|\
      nicht mehr|statt|теперь|больше не|est maintenant|sont maintenant|n'est plus|es ahora|ya no";
+
+/// How somebody says what is not so.
+const THOUGHT_OF: &str = "\
+     what if|hypothetically|suppose|imagine|was wäre wenn|angenommen|et si|supposons|y si";
 
 const CHANGES: &str = "\
      now|from now on|from today on|from today|no longer|any more|anymore|instead of|instead|\

@@ -14,6 +14,7 @@ use super::values::retold;
 use super::{Hint, Hit, whole_hit};
 use crate::error::Result;
 use crate::relate::CHAIN_MAX;
+use crate::remarks::Wording;
 
 /// What an outdated memory keeps of its score.
 pub(super) const STALE_FACTOR: f64 = 0.5;
@@ -60,6 +61,10 @@ const AFTER_BEFORE: &[&str] =
 const PRESENT: &[&str] = &["do", "does", "can", "may", "must", "should", "shall", "will"];
 /// … unless one of these is among them too.
 const PAST: &[&str] = &["was", "were", "did", "had"];
+/// The same, in several words.
+const AT_FIRST: &str = "\
+     used to|in the first place|at first|very first|start with|started with|begin with|began with|\
+     back then|in the beginning|at the beginning|zuerst|am anfang|au début|al principio|сначала";
 /// The same, in a script without blanks.
 const HISTORY_MARKS: &[&str] = &["以前", "之前"];
 
@@ -194,7 +199,7 @@ fn asks_for_history(cue: &Cue) -> bool {
     !cue.phrases.is_empty()
         || asks_before(cue)
         || HISTORY_WORDS.iter().any(|word| has(word))
-        || cue.words.windows(2).any(|pair| pair == ["used", "to"])
+        || Wording::of(&cue.text).has_any(AT_FIRST)
         || HISTORY_MARKS.iter().any(|mark| cue.text.contains(mark))
 }
 
@@ -242,7 +247,9 @@ pub(crate) fn order(
     if !corrections.asks_for_history {
         above.extend(disputes.iter().map(|dispute| (dispute.about.earlier, dispute.about.later)));
         above.extend(changed(cue, ranked, now));
-        above.extend(retold(cue, ranked, now));
+        let retold = retold(cue, ranked, now);
+        above.extend(latest_first(ranked, &retold));
+        above.extend(retold);
     }
     raise(ranked, &above);
     for hit in ranked.iter_mut() {
@@ -259,6 +266,23 @@ pub(crate) fn order(
     let untold = disputes.into_iter().filter(|dispute| !was_hinted(dispute));
     let dispute = untold.min_by_key(place);
     Ok(Beside { anti_hits, dispute })
+}
+
+/// What took the place of one and the same is about the same: the latest of it holds.
+fn latest_first(
+    ranked: &[Ranked],
+    since: &[(MemoryNumber, MemoryNumber)],
+) -> Vec<(MemoryNumber, MemoryNumber)> {
+    let said_at = |number: MemoryNumber| {
+        ranked.iter().find(|hit| hit.number == number).map(|hit| hit.memory.turn_at)
+    };
+    let mut pairs = Vec::new();
+    for (old, one) in since {
+        let others = since.iter().filter(|(other_old, other)| other_old == old && other != one);
+        let later = others.filter(|(_, other)| said_at(*one) < said_at(*other));
+        pairs.extend(later.map(|(_, other)| (*one, *other)));
+    }
+    pairs
 }
 
 /// Adds what holds now where only the outdated wording made it among the ranked.
@@ -395,6 +419,9 @@ mod tests {
         check("which port was it before", true);
         check("the staging port before the move", true);
         check("what did we use before Postgres", true);
+        check("why did we go for Postgres in the first place", true);
+        check("which model did we start with", true);
+        check("how do I start the daemon", false);
         check("how long do we wait for a locker before a door command is given up", false);
         check("what should be run before the release", false);
         check("how long until a lease ends before it expires", false);

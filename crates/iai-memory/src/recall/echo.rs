@@ -26,6 +26,20 @@ const REQUESTS: &str = "\
      can could would will shall should may might let please and so also kannst könntest sollen \
      sollten bitte peux pouvez puedes podrías можешь можно";
 
+/// A longer text without a question mark is not looked at.
+const UNMARKED_BYTES_MAX: usize = 160;
+/// What stands beside a question in a longer text is what it is about.
+const ASKING_BYTES_MAX: usize = 240;
+/// Words before a question, words that begin one, those that then tell instead of ask, and the
+/// verbs of which one stands among the next few words.
+const LEAD_INS: &str = "and but so ok okay hm hmm btw also oh wait und aber";
+const ASKING: &str = "what which who whom whose where why how when was welche welcher wer wo wie";
+const TELLING: &str = "i we you he she they it that this if about";
+const VERBS: &str = "\
+     s re is are was were do does did has have had can could should will would shall ist sind war \
+     haben hat";
+const WORDS_UNTIL_VERB: usize = 4;
+
 /// A longer text says something.
 const CHATTER_BYTES_MAX: usize = 60;
 /// Words that keep a talk going, beside those that only join others.
@@ -33,7 +47,8 @@ const CHATTER: &str = "\
      ok okay k yes yep yeah no nope sure thx thanks thank ty bye cya hello hi hey welcome nice \
      great perfect cool good fine fab awesome sweet smart wow ooh lol haha hm hmm sigh argh ouch \
      pls please sorry night morning evening today done works go try wait right well all happy fun \
-     agreed danke bitte gut super toll klar genau ja nein gern merci oui non bien gracias sí vale \
+     agreed correct exactly indeed lovely superb beautiful phew ugh cheers yup lgtm danke bitte \
+     gut super toll klar genau ja nein gern merci oui non bien gracias sí vale \
      спасибо да нет хорошо ладно";
 
 /// Tells whether a text only keeps the talk going. It lies near to whatever was spoken of, because
@@ -54,7 +69,7 @@ pub(super) fn is_chatter(cue: &Cue, text: &str) -> bool {
 /// Tells whether a text only asks what the cue asks.
 pub(super) fn asks_the_same(cue: &Cue, text: &str) -> bool {
     let is_long = LENGTH_FACTOR * cue.text.len() + LENGTH_BYTES < text.len();
-    if is_long || !answers_nothing(cue, text) {
+    if is_long || !only_asks_beside(cue, text) {
         return false;
     }
     let own: BTreeSet<String> =
@@ -71,7 +86,7 @@ pub(super) fn asks_the_same(cue: &Cue, text: &str) -> bool {
 }
 
 /// Tells whether a text only asks, and the cue is not about what was asked.
-pub(super) fn answers_nothing(cue: &Cue, text: &str) -> bool {
+pub(super) fn only_asks_beside(cue: &Cue, text: &str) -> bool {
     let is_about_questions = || cue.words.iter().any(|word| is_one_of(ABOUT_QUESTIONS, word));
     cue.phrases.is_empty() && only_asks(text) && !is_about_questions()
 }
@@ -79,15 +94,38 @@ pub(super) fn answers_nothing(cue: &Cue, text: &str) -> bool {
 /// Tells whether all sentences of a text are questions, and none a request.
 pub(super) fn only_asks(text: &str) -> bool {
     // Most of what is found asks nothing, and need not be cut into sentences to see that.
-    if !text.contains(QUESTION_MARKS) {
+    if !text.contains(QUESTION_MARKS) && UNMARKED_BYTES_MAX < text.len() {
         return false;
     }
     let sentences = sentences(text);
     let asks = |sentence: &str| {
-        let first = words_of_in_order(sentence).into_iter().next().unwrap_or_default();
-        sentence.trim_end().ends_with(QUESTION_MARKS) && !is_one_of(REQUESTS, &first)
+        let words = words_of_in_order(sentence);
+        let is_request = words.first().is_some_and(|first| is_one_of(REQUESTS, first));
+        !is_request && is_question(sentence, &words)
     };
     !sentences.is_empty() && sentences.iter().all(|range| text.get(range.clone()).is_some_and(asks))
+}
+
+/// Tells whether a short text has a question among what it says.
+pub(super) fn asks_something(text: &str) -> bool {
+    let is_marked = || text.contains(QUESTION_MARKS);
+    let mut clauses = text.split(['.', ',', ';', ':', '!', '\n']);
+    text.len() <= ASKING_BYTES_MAX
+        && (is_marked() || clauses.any(|clause| is_worded_as_one(&words_of_in_order(clause))))
+}
+
+fn is_question(sentence: &str, words: &[String]) -> bool {
+    sentence.trim_end().ends_with(QUESTION_MARKS) || is_worded_as_one(words)
+}
+
+/// Tells whether a sentence without a question mark asks: "where's grafana again", "which
+/// breakpoints do we use", but not "what we need is …".
+fn is_worded_as_one(words: &[String]) -> bool {
+    let mut words = words.iter().skip_while(|word| is_one_of(LEAD_INS, word));
+    let asks = words.next().is_some_and(|first| is_one_of(ASKING, first));
+    let rest: Vec<&String> = words.take(WORDS_UNTIL_VERB).collect();
+    let is_told = rest.first().is_some_and(|second| is_one_of(TELLING, second));
+    asks && !is_told && rest.iter().any(|word| is_one_of(VERBS, word))
 }
 
 fn is_one_of(words: &str, word: &str) -> bool {
@@ -127,6 +165,24 @@ mod tests {
         }
         let cue = Cue::understand("retry?", Timestamp::UNIX_EPOCH);
         assert!(asks_the_same(&cue, "retry?") && !asks_the_same(&cue, &"retry? ".repeat(20)));
+    }
+
+    #[test]
+    fn a_question_is_told_by_its_words_where_nobody_marked_it() {
+        for (text, expect) in [
+            ("which breakpoints do we use", (true, true)),
+            ("btw what's our spend so far", (true, true)),
+            ("cool. where's grafana again, my bookmark died", (false, true)),
+            ("no it's fine. what postgres are we on in prod? I plan a thing", (false, true)),
+            ("what we need is a port", (false, false)),
+            ("what if it fails", (false, false)),
+            ("when you deploy, run the checks", (false, false)),
+            ("the port is 9104", (false, false)),
+        ] {
+            assert_eq!((only_asks(text), asks_something(text)), expect, "{text}");
+        }
+        let long = format!("which breakpoints do we use {}", "and more ".repeat(40));
+        assert_eq!((only_asks(&long), asks_something(&long)), (false, false));
     }
 
     #[test]

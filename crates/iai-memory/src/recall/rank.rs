@@ -8,9 +8,10 @@ use jiff::Timestamp;
 
 use super::candidates::{Evidence, Found, Scale};
 use super::cue::{Cue, CueMode};
-use super::echo::{answers_nothing, asks_the_same, is_chatter};
 use super::origin::Origin;
+use super::replies;
 use super::when::Days;
+use crate::engine::MemoryEngine;
 use crate::error::Result;
 
 /// What a memory gains for each deviation that its cosine is above the mean of all.
@@ -63,9 +64,12 @@ const LATER_COST: f64 = 0.3;
 /// it is told after all of them. No memory can gain as much as this.
 const SUMMARY_COST: f64 = 4.0;
 /// What a memory costs that only asks something: what was answered is meant.
-const QUESTION_COST: f64 = 0.2;
+pub(super) const QUESTION_COST: f64 = 0.2;
 /// What a memory costs that only keeps the talk going.
-const CHATTER_COST: f64 = 0.4;
+pub(super) const CHATTER_COST: f64 = 0.4;
+/// What a reply has at least of the score of the question it answers, and what was agreed to of
+/// that of the agreement.
+pub(super) const LED_SHARE: f64 = 0.9;
 /// How often the best are looked at for questions, each time after the last ones found made way for
 /// others.
 const ECHO_ROUNDS: usize = 3;
@@ -81,15 +85,23 @@ pub(crate) struct Ranked {
     pub(crate) reason: String,
 }
 
+/// Who asks what.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    pub(crate) engine: &'a MemoryEngine,
+    pub(crate) reader: &'a Reader,
+    pub(crate) cue: &'a Cue,
+}
+
 /// Scores, sorts, and reads the best; equal scores are ordered by number, so that the order never
 /// depends on luck.
 pub(crate) fn rank(
-    reader: &Reader,
-    cue: &Cue,
+    asking: Asking<'_>,
     found: &Found,
     now: Timestamp,
     n_max: usize,
 ) -> Result<Vec<Ranked>> {
+    let Asking { engine, reader, cue } = asking;
     let times = Times::of(found, now);
     let mut scored: Vec<Scored> = (found.evidence.iter())
         .map(|(number, evidence)| score(cue, *number, evidence, &found.scale, times))
@@ -101,9 +113,9 @@ pub(crate) fn rank(
     let mut memories = BTreeMap::new();
     for _ in 0..ECHO_ROUNDS {
         let read = read_best(reader, &order, n_max, &memories)?;
-        let n_questions = discount_questions(cue, &read, &mut order);
+        let n_led = replies::follow(engine, cue, &read, &mut order);
         memories.extend(read);
-        if n_questions == 0 {
+        if n_led == 0 {
             break;
         }
         order = spread_over_sessions(order);
@@ -129,29 +141,6 @@ fn read_best(
         return Ok(Vec::new());
     }
     Ok(reader.numbered(&unread)?)
-}
-
-/// Takes from questions what they gained by asking what the cue asks, and from others, as from what
-/// says nothing, a little; returns how many there were.
-fn discount_questions(cue: &Cue, read: &[(MemoryNumber, Memory)], scored: &mut [Scored]) -> usize {
-    let mut n_questions = 0;
-    for (number, memory) in read {
-        let is_chatter = is_chatter(cue, &memory.text);
-        if !is_chatter && !answers_nothing(cue, &memory.text) {
-            continue;
-        }
-        if let Some(own) = scored.iter_mut().find(|own| own.number == *number) {
-            let (cost, what) = match (is_chatter, asks_the_same(cue, &memory.text)) {
-                (true, _) => (CHATTER_COST, "says nothing"),
-                (false, true) => (own.of_cue.max(0.0), "asks the same"),
-                (false, false) => (QUESTION_COST, "asks"),
-            };
-            own.score -= cost;
-            own.reason.push_str(&format!(" − {what} {cost:.3}"));
-            n_questions += 1;
-        }
-    }
-    n_questions
 }
 
 /// What speaks for a memory by itself: its meaning and its words.
@@ -192,13 +181,32 @@ pub(crate) struct Scored {
     /// What the other turns of its session will add to the score.
     pub(crate) support: f64,
     /// What of the score is for words, scene and meaning.
-    of_cue: f64,
+    pub(super) of_cue: f64,
     /// What earlier hits of its session cost it.
     repeat_cost: f64,
+    /// It only leads to another, which has its score.
+    pub(super) is_led_away: bool,
     pub(crate) reason: String,
 }
 
 impl Scored {
+    /// A memory of the same session that is only found because this one leads to it.
+    pub(super) fn led_to(&self, number: MemoryNumber, score: f64, reason: String) -> Self {
+        let Self { session, timeliness, support, .. } = *self;
+        let (of_cue, repeat_cost, is_led_away) = (0.0, 0.0, false);
+        Self {
+            number,
+            session,
+            score,
+            timeliness,
+            support,
+            of_cue,
+            repeat_cost,
+            is_led_away,
+            reason,
+        }
+    }
+
     fn tell(self, memory: Memory) -> Ranked {
         let Self { number, score, repeat_cost, mut reason, .. } = self;
         if 0.0 < repeat_cost {
@@ -298,6 +306,7 @@ fn score(
         support: 0.0,
         of_cue,
         repeat_cost: 0.0,
+        is_led_away: false,
         reason,
     }
 }

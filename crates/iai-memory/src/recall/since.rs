@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use super::changes::{is_before, says_otherwise, telling_words};
 use super::cue::words_of_in_order;
 use super::rank::Ranked;
+use super::values::{NamedFigures, named_figures};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::is_alike;
@@ -33,6 +34,8 @@ const WORDS_ASKED_MAX: usize = 5;
 const CANDIDATES_MAX: usize = 16;
 /// The numbers of a hit that another may replace.
 const FIGURES_MAX: usize = 8;
+/// The names of a hit made of several words that another may replace.
+const COMPOUNDS_MAX: usize = 8;
 /// What stands beside another stands this much above or below it.
 const MARGIN: f64 = 0.0001;
 /// Words of changing, searched for beside the names: a name that hundreds mention is found so.
@@ -133,14 +136,20 @@ fn tied_since(
     }
     let words = telling_words(&memory.text);
     let figures = figures_of(&memory.text);
+    let compounds = compounds_of(&memory.text);
+    let named = named_figures(&memory.text);
     // An assistant has to name what is replaced, and is found by that; words of changing cost more.
-    let beside = if who == Role::User { CHANGING } else { &[] };
-    let search = NameSearch { words, named_by_max: u64::MAX, beside, who };
+    let changing = if who == Role::User { CHANGING } else { &[] };
+    let whole = compounds.iter().map(|(_, name)| name.as_str());
+    let beside: Vec<&str> = whole.chain(changing.iter().copied()).collect();
+    let search = NameSearch { words, named_by_max: u64::MAX, beside: &beside, who };
     let NamedSince { names, since } = named_since(engine, reader, about, search, now)?;
     let mut tied: Vec<Since> = since
         .into_iter()
         .filter_map(|(number, memory)| {
-            let replaces = replaces_one_of(&memory.text, &names);
+            let replaces = replaces_one_of(&memory.text, &names)
+                || replaces_one_of(&memory.text, &compounds)
+                || has_another_figure(&named, &memory.text);
             let is_tied = is_tied(&memory.text, &names);
             // Anybody may say "instead of 5": it is about this 5 where the matter is the same.
             let replaces = replaces || is_tied && replaces_one_of(&memory.text, &figures);
@@ -237,9 +246,43 @@ fn figures_of(text: &str) -> Vec<(u64, String)> {
     figures.take(FIGURES_MAX).map(|word| (u64::MAX, word)).collect()
 }
 
+/// Tells whether a name from code has another figure in a text than it had.
+fn has_another_figure(was: &NamedFigures, text: &str) -> bool {
+    if was.is_empty() {
+        return false;
+    }
+    let is = named_figures(text);
+    was.iter().any(|(name, old)| is.get(name).is_some_and(|new| new.is_disjoint(old)))
+}
+
+/// Returns the names of a text that are made of several words, each as one: `billing-core`.
+fn compounds_of(text: &str) -> Vec<(u64, String)> {
+    let words: Vec<String> =
+        Wording::of(&with_compounds(text)).words().map(str::to_owned).collect();
+    let is_name = |word: &&String| word.contains('_') && word.chars().any(char::is_alphabetic);
+    words.iter().filter(is_name).take(COMPOUNDS_MAX).map(|word| (u64::MAX, word.clone())).collect()
+}
+
+/// Writes compounds as one word, and arrows in words.
+fn with_compounds(text: &str) -> String {
+    let text = text.replace("->", "→").replace('→', " becomes ");
+    let letters: Vec<char> = text.chars().collect();
+    let is_inside = |at: usize| {
+        let mut sides = [at.checked_sub(1), at.checked_add(1)].into_iter();
+        sides.all(|side| {
+            side.and_then(|side| letters.get(side)).is_some_and(|l| l.is_alphanumeric())
+        })
+    };
+    let joined = letters.iter().enumerate().map(|(at, letter)| match letter {
+        '-' if is_inside(at) => '_',
+        letter => *letter,
+    });
+    joined.collect()
+}
+
 /// Tells whether a text says that another thing is in the place of one of these.
 fn replaces_one_of(text: &str, names: &[(u64, String)]) -> bool {
-    let wording = Wording::of(text);
+    let wording = Wording::of(&with_compounds(text));
     let mut named = names.iter().filter(|(_, name)| wording.words().any(|word| word == name));
     named.any(|(_, name)| {
         REPLACING.split('|').any(|form| wording.find(&form.replace('X', name)).is_some())
@@ -249,7 +292,9 @@ fn replaces_one_of(text: &str, names: &[(u64, String)]) -> bool {
 /// How it is said that another thing takes the place of X.
 const REPLACING: &str = "\
      rename X to|rename the X|renamed X to|renamed the X|X is renamed|X was renamed|from X to|\
-     rename X|X becomes|X became|X is now|X is called|instead of X|replaced X|replaces X|\
+     rename X|renamed X|renaming X|switched X to|migrated X to|X is gone|X is removed|X is retired|\
+     X is deprecated|X will be uninstalled|X was removed|X becomes|X became|X is now|X is called|\
+     instead of X|replaced X|replaces X|\
      drop X for|X gone|X heißt jetzt|X wird zu|X in … umbenannt|von X auf|von X zu|statt X|\
      переименовали X|вместо X|с X на|\
      au lieu de X|de X à|en lugar de X|de X a";

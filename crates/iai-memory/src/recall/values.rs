@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::changes::is_before;
 use super::cue::Cue;
 use super::rank::Ranked;
-use crate::organise::{is_alike, is_stop_word};
+use crate::organise::{is_alike, is_stop_word, n_shared};
 use crate::remarks::{Wording, is_spoken};
 
 /// Among how many hits is looked.
@@ -21,7 +21,10 @@ const SCORE_SHARE_MIN: f64 = 0.5;
 const TEXT_BYTES_MAX: usize = 1000;
 /// Words before a figure and behind it that say what it is of: "port is now 8080", "96 grains".
 const WORDS_BEFORE: usize = 3;
-const WORDS_BEHIND: usize = 2;
+const WORDS_BEHIND: usize = 4;
+/// Words that two texts share when they are about the same, whatever of the cue they have.
+const SHARED_WORDS_MIN: usize = 3;
+const SHARED_LETTERS_MIN: usize = 3;
 const WORD_LETTERS_MIN: usize = 2;
 /// Of a text so many words are read, and so many figures; and of a cue so many words may be what a
 /// figure is of.
@@ -72,7 +75,11 @@ fn pairs_about(
     // One of them must be about the very same; who told a figure before that one, or the same
     // figure, then is outdated too.
     let same: Vec<&&Telling<'_>> = (before.iter())
-        .filter(|one| one.asked.iter().all(|word| has_alike(&last.asked, word)))
+        .filter(|one| {
+            is_identifier(thing)
+                || one.asked.iter().all(|word| has_alike(&last.asked, word))
+                || SHARED_WORDS_MIN <= n_shared(&one.words, &last.words)
+        })
         .collect();
     let same_figures: BTreeSet<&String> =
         same.iter().filter_map(|one| one.figures.get(thing)).flatten().collect();
@@ -83,6 +90,20 @@ fn pairs_about(
             || figures.any(|figure| same_figures.contains(figure))
     };
     before.iter().filter(is_outdated).map(|one| (one.hit.number, last.hit.number)).collect()
+}
+
+/// Figures by the name from code that they stand beside.
+pub(super) type NamedFigures = BTreeMap<String, BTreeSet<String>>;
+
+/// Returns the figures that stand beside names from code.
+pub(super) fn named_figures(text: &str) -> NamedFigures {
+    let mut figures = NamedFigures::new();
+    for (figure, beside) in figures_of(&pieces_of(text)) {
+        for name in beside.into_iter().filter(|word| is_identifier(word)) {
+            figures.entry(name).or_default().insert(figure.clone());
+        }
+    }
+    figures
 }
 
 fn may_tell(memory: &Memory) -> bool {
@@ -97,7 +118,9 @@ struct Telling<'a> {
     hit: &'a Ranked,
     /// The words of the cue that it has, other than units.
     asked: BTreeSet<String>,
-    /// By the word of the cue that stands beside them.
+    /// What it is about.
+    words: BTreeSet<String>,
+    /// By the word of the cue that stands beside them, or by a name from code.
     figures: BTreeMap<String, BTreeSet<String>>,
     /// It is said to be so, and not asked, thought of or proposed.
     is_stated: bool,
@@ -109,14 +132,23 @@ impl<'a> Telling<'a> {
         let pieces = pieces_of(text);
         let mut figures: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (figure, beside) in figures_of(&pieces) {
-            for thing in asked.things.iter().filter(|thing| has_alike(&beside, thing)) {
+            let named = beside.iter().filter(|word| is_identifier(word));
+            let asked = asked.things.iter().filter(|thing| has_alike(&beside, thing));
+            for thing in asked.chain(named) {
                 figures.entry(thing.clone()).or_default().insert(figure.clone());
             }
         }
         let own: BTreeSet<String> = pieces.iter().flat_map(Piece::words).collect();
         let asked = asked.words.iter().filter(|word| has_alike(&own, word)).cloned().collect();
         let is_stated = !text.contains('?') && !Wording::of(text).has_any(THOUGHT_OF);
-        Self { hit, asked, figures, is_stated }
+        let tells = |word: &String| {
+            SHARED_LETTERS_MIN <= word.chars().count()
+                && !is_stop_word(word)
+                && !is_unit(word)
+                && !word.starts_with(|first: char| first.is_ascii_digit())
+        };
+        let words = own.into_iter().filter(tells).collect();
+        Self { hit, asked, words, figures, is_stated }
     }
 
     fn project(&self) -> Option<&str> {
@@ -142,10 +174,17 @@ fn asked_of(cue: &Cue) -> Asked {
     let wording = Wording::of(&cue.text);
     let meant = MEANT.iter().filter(|(forms, _)| wording.has_any(forms));
     let units = meant.flat_map(|(_, units)| units.split('|')).map(str::to_owned);
-    let things = words.iter().cloned().chain(units).collect();
+    let things = match wording.has_any(DATES.0) {
+        true => DATES.1.split('|').map(str::to_owned).collect(),
+        false => words.iter().cloned().chain(units).collect(),
+    };
     let words = words.into_iter().filter(|word| !is_unit(word)).collect();
     Asked { words, things }
 }
+
+/// Who asks for a day or an hour asks for no other figure.
+const DATES: (&str, &str) =
+    ("when|what date|which date|date|deadline|what day|wann|datum", "date|o'clock");
 
 /// What is asked for without being named.
 const MEANT: &[(&str, &str)] = &[
@@ -153,6 +192,10 @@ const MEANT: &[(&str, &str)] = &[
     ("what time|which time|until when|wann", "o'clock"),
     ("how much|price|cost|costs|charge|pay|paid|fee", "euro|dollar"),
     ("how big|how large|size", "kb|mb|gb"),
+    (
+        "timeout|time out|times out|idle|inactivity|expire|expires|ttl|retention|keep|kept",
+        "second|minute|hour|day|week|month",
+    ),
 ];
 
 /// A word of a text with its signs taken off.
@@ -163,9 +206,11 @@ struct Piece {
 }
 
 impl Piece {
-    /// Returns the words it is made of: `MAX_GRAINS` is of grains.
+    /// Returns the words it is made of, and itself: `MAX_GRAINS` is of grains.
     fn words(&self) -> Vec<String> {
-        self.word.split(['_', '-']).map(|part| without_plural_unit(part).to_owned()).collect()
+        let parts = self.word.split(['_', '-']).map(without_plural_unit);
+        let whole = is_identifier(&self.word).then_some(self.word.as_str());
+        parts.chain(whole).map(str::to_owned).collect()
     }
 }
 
@@ -265,10 +310,22 @@ const UNITS: &[(&str, &str)] = &[
     ("euro", "€|eur|euro|euros"),
     ("dollar", "$|usd|dollar|dollars"),
     ("percent", "%|percent|prozent"),
+    (
+        "date",
+        "jan|january|feb|february|mar|march|apr|april|may|jun|june|jul|july|aug|august|sep|sept|\
+         september|oct|october|nov|november|dec|december|januar|februar|märz|juni|juli|oktober|\
+         dezember",
+    ),
     ("kb", "kb|kib"),
     ("mb", "mb|mib"),
     ("gb", "gb|gib"),
 ];
+
+/// Tells whether a word is a name from code: whatever is asked, it is the same thing everywhere.
+fn is_identifier(word: &str) -> bool {
+    let mut parts = word.split('_').filter(|part| part.chars().any(char::is_alphabetic));
+    parts.nth(1).is_some()
+}
 
 /// Returns a unit under its one name, and any other word as it is.
 fn without_plural_unit(word: &str) -> &str {

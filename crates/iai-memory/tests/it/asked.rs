@@ -307,3 +307,73 @@ fn a_project_is_found_by_its_name_too() {
     let filter = ShelfFilter { project: Some("hop".to_owned()), session: None };
     assert!(home.engine.list(&filter, 9).unwrap().is_empty());
 }
+
+#[test]
+fn a_question_leads_to_its_reply_and_an_agreement_to_what_was_agreed() {
+    let home = lived(&[
+        ("/p", 30, &["cool. where's grafana again, my bookmark died", "It is at graf.internal."]),
+        ("/p", 20, &["The tiles of the map are slow.", "Six workers then?", "yes, do that"]),
+        ("/p", 10, &["Grafana has new colours.", "They are nice."]),
+    ]);
+    let answer = home.recall_from("grafana bookmark", 100_000, Some("/p"));
+    let reply = answer.hits.iter().find(|hit| hit.literal_surface.contains("graf.internal"));
+    let reply = reply.unwrap_or_else(|| panic!("{answer:?}"));
+    assert!(reply.reason.contains("the reply"), "{}", reply.reason);
+    assert!(texts(&answer)[1].contains("graf.internal"), "{:?}", texts(&answer));
+    let before = RecallAsk {
+        as_of: Some(days_ago(30)),
+        asked_from: Some("/p".to_owned()),
+        ..RecallAsk::new("grafana bookmark", 100_000)
+    };
+    let answer = home.engine.recall(&before, now()).unwrap();
+    let reply = answer.hits.iter().find(|hit| hit.literal_surface.contains("graf.internal"));
+    assert!(reply.is_none_or(|hit| !hit.reason.contains("the reply")), "said a minute later");
+}
+
+#[test]
+fn names_of_several_words_and_names_from_code_are_followed_to_what_holds() {
+    let home = lived(&[
+        ("/p", 90, &["call our invoice worker billing-core from today", "Done."]),
+        ("/p", 80, &["How long may a webhook take?", "`HOOK_TIMEOUT_S=10` in settings.py."]),
+        ("/p", 40, &["a new name, please", "Renamed billing-core → ledger-core in the chart."]),
+        ("/p", 30, &["more please", "HOOK_TIMEOUT_S is at 25 on staging and prod."]),
+        ("/p", 20, &["All invoices are sent.", "Good."]),
+    ]);
+    for (cue, old, new) in [
+        ("name of our invoice worker", "worker billing-core", "ledger-core in"),
+        ("how long may a webhook take", "S=10", "at 25"),
+    ] {
+        let answer = home.recall_from(cue, 100_000, Some("/p"));
+        let found = texts(&answer);
+        let place = |part: &str| found.iter().position(|text| text.contains(part)).unwrap();
+        assert!(place(new) < place(old), "{cue}: {found:?}");
+    }
+}
+
+#[test]
+fn of_what_replaced_one_thing_the_latest_stands_first() {
+    let home = lived(&[
+        ("/p", 90, &["Finance gave us 4200 a month for cloud.", "Noted."]),
+        ("/p", 60, &["Finance gives us 5,000 a month for cloud now.", "Noted."]),
+        ("/p", 30, &["Finance cut us, cloud is at 4,600 a month.", "Noted."]),
+    ]);
+    let cue = "how much does finance give us for cloud a month?";
+    let answer = home.recall_from(cue, 100_000, Some("/p"));
+    let found = texts(&answer);
+    let place = |part: &str| found.iter().position(|text| text.contains(part)).unwrap();
+    assert!(place("4,600") < place("5,000"), "{found:?}");
+    assert!(place("5,000") < place("4200"), "{found:?}");
+}
+
+/// Who asks for a day asks for no other figure.
+#[test]
+fn a_day_that_was_moved_stands_first_and_other_figures_do_not() {
+    let home = lived(&[
+        ("/p", 90, &["Filed: the pilot of Marisk starts on 5 October with 12 buoys.", "Ok."]),
+        ("/p", 50, &["The start of the pilot of Marisk: they have no ship, Nov 16", "Moved."]),
+        ("/p", 20, &["Marisk wants 24 buoys in the pilot.", "They have 12."]),
+    ]);
+    let answer = home.recall_from("when does the pilot of Marisk start?", 100_000, Some("/p"));
+    let found = texts(&answer);
+    assert!(found[0].contains("Nov 16"), "{found:?}");
+}

@@ -1,0 +1,111 @@
+//! Turns that lead to others: a question to its reply, "yes, do that" to what it agrees to. Such a
+//! turn is found by what the cue has in common with it; what is meant is the other one.
+
+use iai_store::{Memory, MemoryNumber, Role};
+
+use super::cue::Cue;
+use super::echo::{asks_something, asks_the_same, is_chatter, only_asks_beside};
+use super::rank::{CHATTER_COST, LED_SHARE, QUESTION_COST, Scored};
+use crate::engine::MemoryEngine;
+
+/// Where a turn leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// What was agreed to.
+    Before,
+    /// The reply.
+    After,
+}
+
+impl Side {
+    fn what(self) -> &'static str {
+        match self {
+            Self::Before => "what was agreed to",
+            Self::After => "the reply",
+        }
+    }
+}
+
+/// What a turn is to whoever asks.
+struct Lead {
+    to: Side,
+    /// What it costs the turn itself, and why; nothing where it says something besides.
+    cost: Option<(f64, &'static str)>,
+}
+
+/// Takes from questions what they gained by asking what the cue asks, and from others, as from what
+/// says nothing, a little; what they lead to is worth nearly as much as they were. Returns how many
+/// there were.
+pub(super) fn follow(
+    engine: &MemoryEngine,
+    cue: &Cue,
+    read: &[(MemoryNumber, Memory)],
+    scored: &mut Vec<Scored>,
+) -> usize {
+    let mut n_led = 0;
+    for (number, memory) in read {
+        let Some(own) = scored.iter_mut().find(|own| own.number == *number) else { continue };
+        let Some(lead) = lead_of(cue, memory, own) else { continue };
+        n_led += 1;
+        let worth = LED_SHARE * own.score;
+        if let Some((cost, what)) = lead.cost {
+            own.score -= cost;
+            own.is_led_away = true;
+            own.reason.push_str(&format!(" − {what} {cost:.3}"));
+        }
+        let Some(target) = spoken_by_another(engine, cue, *number, lead.to) else { continue };
+        let what = lead.to.what();
+        let led = own.led_to(target, worth, format!("{what} {worth:.3}"));
+        match scored.iter_mut().find(|other| other.number == target) {
+            Some(other) if other.is_led_away || worth <= other.score => {}
+            Some(other) => {
+                other.score = worth;
+                other.reason.push_str(&format!(" → {worth:.3}, {what}"));
+            }
+            None => scored.push(led),
+        }
+    }
+    n_led
+}
+
+fn lead_of(cue: &Cue, memory: &Memory, own: &Scored) -> Option<Lead> {
+    let text = &memory.text;
+    if is_chatter(cue, text) {
+        return Some(Lead { to: Side::Before, cost: Some((CHATTER_COST, "says nothing")) });
+    }
+    if only_asks_beside(cue, text) {
+        let cost = match asks_the_same(cue, text) {
+            true => (own.of_cue.max(0.0), "asks the same"),
+            false => (QUESTION_COST, "asks"),
+        };
+        return Some(Lead { to: Side::After, cost: Some(cost) });
+    }
+    let leads_on = memory.role == Role::User && cue.phrases.is_empty() && asks_something(text);
+    leads_on.then_some(Lead { to: Side::After, cost: None })
+}
+
+/// Returns the turn beside another where somebody else said it, in the same project, when the cue
+/// may be answered by what was said then, and nothing took its place.
+fn spoken_by_another(
+    engine: &MemoryEngine,
+    cue: &Cue,
+    number: MemoryNumber,
+    side: Side,
+) -> Option<MemoryNumber> {
+    let found = engine.with_loaded_index(|index| {
+        let catalogue = index.catalogue();
+        let beside = match side {
+            Side::Before => catalogue.previous(number),
+            Side::After => catalogue.next(number),
+        }?;
+        let (own, other) = (catalogue.entry(number)?, catalogue.entry(beside)?);
+        let (from, to) = cue.said_ms.unwrap_or((i64::MIN, cue.asked_at.as_millisecond()));
+        let is_meant = other.role != own.role
+            && other.role != Role::System
+            && (from..=to).contains(&other.turn_at_ms)
+            && catalogue.project(beside) == catalogue.project(number)
+            && catalogue.ended_at_ms(beside).is_none();
+        is_meant.then_some(beside)
+    });
+    found.flatten()
+}
