@@ -155,12 +155,13 @@ fn is_short_and_holds(memory: &Memory) -> bool {
 /// How an assistant says that something is another way since now.
 const REPORTS: &str = "\
      changed … to|moved … to|raised … to|lowered … to|switched … to|renamed … to|updated … to|\
-     bumped … to|reduced … to|increased … to|extended … to|is now|are now|is … now|\
-     are … now|was moved to|were moved to|moved to|moved from|changed to|changed from|renamed to|renamed from|is renamed|switched to|switched from|upgraded to|\
-     upgraded from|downgraded to|updated to|raised to|lowered to|reduced to|increased to|set to|\
-     pinned to|replaced by|replaced with|migrated to|migrated from|no longer|is gone|are gone|\
-     instead of|from now on|ist jetzt|sind jetzt|wurde umbenannt|umgestellt auf|geändert auf|\
-     nicht mehr|statt|теперь|больше не|est maintenant|sont maintenant|n'est plus|es ahora|ya no";
+     bumped … to|reduced … to|increased … to|extended … to|is now|are now|is … now|are … now|\
+     was moved to|were moved to|moved to|moved from|changed to|changed from|renamed to|\
+     renamed from|is renamed|switched to|switched from|upgraded to|upgraded from|downgraded to|\
+     updated to|raised to|lowered to|reduced to|increased to|set to|pinned to|replaced by|\
+     replaced with|migrated to|migrated from|no longer|is gone|are gone|instead of|from now on|\
+     ist jetzt|sind jetzt|wurde umbenannt|umgestellt auf|geändert auf|nicht mehr|statt|теперь|\
+     больше не|est maintenant|sont maintenant|n'est plus|es ahora|ya no";
 
 /// How somebody says what is not so.
 const THOUGHT_OF: &str = "\

@@ -15,6 +15,8 @@ const SAME_SHARE: f64 = 0.5;
 const LENGTH_FACTOR: usize = 4;
 /// … and these bytes says more than the cue.
 const LENGTH_BYTES: usize = 80;
+/// What parts what is asked from what is said.
+const CLAUSE_ENDS: [char; 9] = ['.', ',', ';', ':', '!', '?', '？', '؟', '\n'];
 /// What a question ends with.
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 /// Words by which somebody asks for the question itself.
@@ -106,12 +108,36 @@ pub(super) fn only_asks(text: &str) -> bool {
     !sentences.is_empty() && sentences.iter().all(|range| text.get(range.clone()).is_some_and(asks))
 }
 
-/// Tells whether a short text has a question among what it says.
-pub(super) fn asks_something(text: &str) -> bool {
-    let is_marked = || text.contains(QUESTION_MARKS);
-    let mut clauses = text.split(['.', ',', ';', ':', '!', '\n']);
-    text.len() <= ASKING_BYTES_MAX
-        && (is_marked() || clauses.any(|clause| is_worded_as_one(&words_of_in_order(clause))))
+/// What a short text asks among what it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    Nothing,
+    /// Something else than the cue, or with a figure that may be the answer.
+    Something,
+    /// Something that the cue asks for.
+    OfCue,
+}
+
+/// Tells what a short text asks among what it says.
+pub(super) fn asks_among_others(cue: &Cue, text: &str) -> Asks {
+    if ASKING_BYTES_MAX < text.len() {
+        return Asks::Nothing;
+    }
+    let is_asked = |word: &String| is_telling(word) && cue.words.contains(word);
+    let is_new_figure =
+        |word: &String| word.chars().any(char::is_numeric) && !cue.words.contains(word);
+    let mut found = Asks::Nothing;
+    for clause in text.split_inclusive(CLAUSE_ENDS) {
+        let words = words_of_in_order(clause);
+        if !is_question(clause, &words) {
+            continue;
+        }
+        if words.iter().any(is_asked) && !words.iter().any(is_new_figure) {
+            return Asks::OfCue;
+        }
+        found = Asks::Something;
+    }
+    found
 }
 
 fn is_question(sentence: &str, words: &[String]) -> bool {
@@ -169,20 +195,22 @@ mod tests {
 
     #[test]
     fn a_question_is_told_by_its_words_where_nobody_marked_it() {
+        let cue = Cue::understand("grafana breakpoints", Timestamp::UNIX_EPOCH);
         for (text, expect) in [
-            ("which breakpoints do we use", (true, true)),
-            ("btw what's our spend so far", (true, true)),
-            ("cool. where's grafana again, my bookmark died", (false, true)),
-            ("no it's fine. what postgres are we on in prod? I plan a thing", (false, true)),
-            ("what we need is a port", (false, false)),
-            ("what if it fails", (false, false)),
-            ("when you deploy, run the checks", (false, false)),
-            ("the port is 9104", (false, false)),
+            ("which breakpoints do we use", (true, Asks::OfCue)),
+            ("btw what's our spend so far", (true, Asks::Something)),
+            ("cool. where's grafana again, my bookmark died", (false, Asks::OfCue)),
+            ("fine. are the breakpoints at 600? I saw that", (false, Asks::Something)),
+            ("no. what postgres are we on? I plan a thing", (false, Asks::Something)),
+            ("what we need is a port", (false, Asks::Nothing)),
+            ("what if it fails", (false, Asks::Nothing)),
+            ("when you deploy, run the checks", (false, Asks::Nothing)),
+            ("the breakpoints are 600 and 900", (false, Asks::Nothing)),
         ] {
-            assert_eq!((only_asks(text), asks_something(text)), expect, "{text}");
+            assert_eq!((only_asks(text), asks_among_others(&cue, text)), expect, "{text}");
         }
         let long = format!("which breakpoints do we use {}", "and more ".repeat(40));
-        assert_eq!((only_asks(&long), asks_something(&long)), (false, false));
+        assert_eq!((only_asks(&long), asks_among_others(&cue, &long)), (false, Asks::Nothing));
     }
 
     #[test]

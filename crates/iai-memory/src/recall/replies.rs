@@ -4,7 +4,7 @@
 use iai_store::{Memory, MemoryNumber, Role};
 
 use super::cue::Cue;
-use super::echo::{asks_something, asks_the_same, is_chatter, only_asks_beside};
+use super::echo::{Asks, asks_among_others, asks_the_same, is_chatter, only_asks_beside};
 use super::rank::{CHATTER_COST, LED_SHARE, QUESTION_COST, Scored};
 use crate::engine::MemoryEngine;
 
@@ -48,12 +48,16 @@ pub(super) fn follow(
         let Some(lead) = lead_of(cue, memory, own) else { continue };
         n_led += 1;
         let worth = LED_SHARE * own.score;
+        let target = spoken_by_another(engine, cue, *number, lead.to);
         if let Some((cost, what)) = lead.cost {
+            // What it leads to stands above it.
+            let rest = if target.is_some() { own.score - worth } else { 0.0 };
+            let cost = cost + rest.max(0.0);
             own.score -= cost;
             own.is_led_away = true;
             own.reason.push_str(&format!(" − {what} {cost:.3}"));
         }
-        let Some(target) = spoken_by_another(engine, cue, *number, lead.to) else { continue };
+        let Some(target) = target else { continue };
         let what = lead.to.what();
         let led = own.led_to(target, worth, format!("{what} {worth:.3}"));
         match scored.iter_mut().find(|other| other.number == target) {
@@ -80,8 +84,15 @@ fn lead_of(cue: &Cue, memory: &Memory, own: &Scored) -> Option<Lead> {
         };
         return Some(Lead { to: Side::After, cost: Some(cost) });
     }
-    let leads_on = memory.role == Role::User && cue.phrases.is_empty() && asks_something(text);
-    leads_on.then_some(Lead { to: Side::After, cost: None })
+    if memory.role != Role::User || !cue.phrases.is_empty() {
+        return None;
+    }
+    let cost = match asks_among_others(cue, text) {
+        Asks::Nothing => return None,
+        Asks::Something => None,
+        Asks::OfCue => Some((QUESTION_COST, "asks")),
+    };
+    Some(Lead { to: Side::After, cost })
 }
 
 /// Returns the turn beside another where somebody else said it, in the same project, when the cue

@@ -77,7 +77,8 @@ fn pairs_about(
     let same: Vec<&&Telling<'_>> = (before.iter())
         .filter(|one| {
             is_identifier(thing)
-                || one.asked.iter().all(|word| has_alike(&last.asked, word))
+                || !one.asked.is_empty()
+                    && one.asked.iter().all(|word| has_alike(&last.asked, word))
                 || SHARED_WORDS_MIN <= n_shared(&one.words, &last.words)
         })
         .collect();
@@ -267,6 +268,10 @@ fn figures_of(pieces: &[Piece]) -> Vec<(String, BTreeSet<String>)> {
         if figure.contains(':') {
             beside.insert("o'clock".to_owned());
         }
+        // "January 2027" is no day.
+        if DAY_DIGITS_MAX < figure.len() {
+            beside.remove(DATE);
+        }
         figures.push((figure, beside));
     }
     figures
@@ -299,19 +304,23 @@ const NUMBERS: &[(&str, &str)] = &[
     ("sixty", "60"),
 ];
 
+/// What a day in a month is of.
+const DATE: &str = "date";
+const DAY_DIGITS_MAX: usize = 2;
+
 /// Units by all their names.
 const UNITS: &[(&str, &str)] = &[
     ("second", "s|sec|secs|second|seconds|sekunden"),
     ("minute", "min|mins|minute|minutes|minuten"),
-    ("hour", "h|hour|hours|stunden"),
-    ("day", "d|day|days|tage"),
-    ("week", "week|weeks|wochen"),
-    ("month", "month|months|monate"),
+    ("hour", "h|hour|hours|hourly|stunden"),
+    ("day", "d|day|days|daily|tage"),
+    ("week", "week|weeks|weekly|wochen"),
+    ("month", "month|months|monthly|monate"),
     ("euro", "€|eur|euro|euros"),
     ("dollar", "$|usd|dollar|dollars"),
     ("percent", "%|percent|prozent"),
     (
-        "date",
+        DATE,
         "jan|january|feb|february|mar|march|apr|april|may|jun|june|jul|july|aug|august|sep|sept|\
          september|oct|october|nov|november|dec|december|januar|februar|märz|juni|juli|oktober|\
          dezember",
