@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::cue::{Cue, words_of_in_order};
 use super::when::is_telling;
 use crate::organise::is_stop_word;
-use crate::remarks::sentences;
+use crate::remarks::{Wording, sentences};
 
 /// The share of a question's words that may be new while it is still the same; with more it may
 /// propose an answer. And the share of the cue's words that it has at least.
@@ -19,6 +19,10 @@ const LENGTH_BYTES: usize = 80;
 const CLAUSE_ENDS: [char; 9] = ['.', ',', ';', ':', '!', '?', '？', '؟', '\n'];
 /// What a question ends with.
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
+/// How somebody asks for what they do time and again, which may be to ask.
+const HABITS: &str = "\
+     do i do|do i always|do i usually|i usually|i always|usually do|routine|habit|habits|regularly|\
+     mache ich immer|gewöhnlich|regelmäßig";
 /// Words by which somebody asks for the question itself.
 const ABOUT_QUESTIONS: &str = "\
      ask asked question questions frage fragen gefragt demandé pregunta preguntado вопрос спросил \
@@ -89,8 +93,13 @@ pub(super) fn asks_the_same(cue: &Cue, text: &str) -> bool {
 
 /// Tells whether a text only asks, and the cue is not about what was asked.
 pub(super) fn only_asks_beside(cue: &Cue, text: &str) -> bool {
-    let is_about_questions = || cue.words.iter().any(|word| is_one_of(ABOUT_QUESTIONS, word));
-    cue.phrases.is_empty() && only_asks(text) && !is_about_questions()
+    cue.phrases.is_empty() && only_asks(text) && !is_about_questions(cue)
+}
+
+/// Tells whether the cue asks for what somebody asks, or does every Monday.
+fn is_about_questions(cue: &Cue) -> bool {
+    cue.words.iter().any(|word| is_one_of(ABOUT_QUESTIONS, word))
+        || Wording::of(&cue.text).has_any(HABITS)
 }
 
 /// Tells whether all sentences of a text are questions, and none a request.
@@ -120,7 +129,7 @@ pub(super) enum Asks {
 
 /// Tells what a short text asks among what it says.
 pub(super) fn asks_among_others(cue: &Cue, text: &str) -> Asks {
-    if ASKING_BYTES_MAX < text.len() {
+    if ASKING_BYTES_MAX < text.len() || is_about_questions(cue) {
         return Asks::Nothing;
     }
     let is_asked = |word: &String| is_telling(word) && cue.words.contains(word);
@@ -183,6 +192,7 @@ mod tests {
             (cue, "does the nightly export of the billing service fail on Mondays?", false),
             (cue, "why?", false),
             ("who asked about the retry policy?", "who did the retry policy?", false),
+            ("what do I do every Monday?", "what is new this Monday?", false),
             ("\"the retry policy\"", "the retry policy?", false),
             (cue, "", false),
         ] {

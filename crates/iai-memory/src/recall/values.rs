@@ -20,7 +20,7 @@ const SCORE_SHARE_MIN: f64 = 0.5;
 /// A longer text tells of more than one thing.
 const TEXT_BYTES_MAX: usize = 1000;
 /// Words before a figure and behind it that say what it is of: "port is now 8080", "96 grains".
-const WORDS_BEFORE: usize = 3;
+const WORDS_BEFORE: usize = 5;
 const WORDS_BEHIND: usize = 4;
 /// Words that two texts share when they are about the same, whatever of the cue they have.
 const SHARED_WORDS_MIN: usize = 3;
