@@ -33,6 +33,9 @@ pub struct BriefAsk {
     pub project: Option<String>,
 }
 
+/// Whoever begins a session most likely goes on where they were.
+const PROJECTS_WARMED: usize = 2;
+
 /// The brief, in the contract's segments and as text.
 #[derive(Debug, Default, Serialize)]
 pub struct Brief {
@@ -72,6 +75,16 @@ impl MemoryEngine {
         let now = now.to_zoned(self.zone.clone());
         let reading = Reading { project: ask.project.as_deref(), manner: &manner, now };
         Ok(compose(&material, &reading))
+    }
+
+    /// Composes the briefs of the projects spoken in last and drops them: what the next session is
+    /// told is then read and decrypted before it asks.
+    pub fn warm_briefs(&self, now: Timestamp) -> Result<()> {
+        for seen in self.read(|reader| Ok(reader.recent_projects(PROJECTS_WARMED)?))? {
+            let ask = BriefAsk { session: String::new(), project: Some(seen.project) };
+            self.brief(&ask, now)?;
+        }
+        Ok(())
     }
 
     /// Says in one sentence where the last session of a project stopped.

@@ -141,6 +141,9 @@ fn keep_index(opened: &Opened, idle_shutdown: Option<Duration>) {
     if let Err(error) = organised {
         tracing::error!("memories are not organised: {error:#}");
     }
+    if let Err(error) = engine.warm_briefs(clock::now()) {
+        tracing::warn!(%error, "the next brief is not read ahead; it takes a little longer");
+    }
     if let Err(error) = loaded.and_then(|()| engine.tend_until_stopped()) {
         tracing::warn!(%error, "the index is no longer stored; it is made again when needed");
     }

@@ -3,6 +3,7 @@
 //! Such a turn stands right below the hit that it is about, or above it where it names what of the
 //! hit is replaced.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -147,12 +148,13 @@ fn tied_since(
     let mut tied: Vec<Since> = since
         .into_iter()
         .filter_map(|(number, memory)| {
-            let replaces = replaces_one_of(&memory.text, &names)
-                || replaces_one_of(&memory.text, &compounds)
-                || has_another_figure(&named, &memory.text);
+            let wording = Wording::of(&with_compounds(&memory.text));
             let is_tied = is_tied(&memory.text, &names);
             // Anybody may say "instead of 5": it is about this 5 where the matter is the same.
-            let replaces = replaces || is_tied && replaces_one_of(&memory.text, &figures);
+            let replaces = replaces_one_of(&wording, &names)
+                || replaces_one_of(&wording, &compounds)
+                || has_another_figure(&named, &memory.text)
+                || is_tied && replaces_one_of(&wording, &figures);
             (replaces || is_tied).then_some(Since { replaces, number, memory })
         })
         // Asked last: it looks for a hundred wordings.
@@ -264,7 +266,10 @@ fn compounds_of(text: &str) -> Vec<(u64, String)> {
 }
 
 /// Writes compounds as one word, and arrows in words.
-fn with_compounds(text: &str) -> String {
+fn with_compounds(text: &str) -> Cow<'_, str> {
+    if !text.contains(['-', '→']) {
+        return Cow::Borrowed(text);
+    }
     let text = text.replace("->", "→").replace('→', " becomes ");
     let letters: Vec<char> = text.chars().collect();
     let is_inside = |at: usize| {
@@ -277,12 +282,11 @@ fn with_compounds(text: &str) -> String {
         '-' if is_inside(at) => '_',
         letter => *letter,
     });
-    joined.collect()
+    Cow::Owned(joined.collect())
 }
 
 /// Tells whether a text says that another thing is in the place of one of these.
-fn replaces_one_of(text: &str, names: &[(u64, String)]) -> bool {
-    let wording = Wording::of(&with_compounds(text));
+fn replaces_one_of(wording: &Wording, names: &[(u64, String)]) -> bool {
     let mut named = names.iter().filter(|(_, name)| wording.words().any(|word| word == name));
     named.any(|(_, name)| {
         REPLACING.split('|').any(|form| wording.find(&form.replace('X', name)).is_some())
@@ -306,7 +310,8 @@ mod tests {
     #[track_caller]
     fn check(text: &str, names: &[(u64, &str)], expect: (bool, bool)) {
         let names: Vec<(u64, String)> = names.iter().map(|(n, w)| (*n, (*w).to_owned())).collect();
-        assert_eq!((replaces_one_of(text, &names), is_tied(text, &names)), expect, "{text}");
+        let wording = Wording::of(&with_compounds(text));
+        assert_eq!((replaces_one_of(&wording, &names), is_tied(text, &names)), expect, "{text}");
     }
 
     #[test]
@@ -314,6 +319,8 @@ mod tests {
         check("We rename quoll to numbat, for the lawyers.", &[(300, "quoll")], (true, false));
         check("We switch from quoll to numbat.", &[(300, "quoll")], (true, false));
         check("Quoll heißt jetzt Numbat.", &[(300, "quoll")], (true, false));
+        check("Renamed the service quoll → numbat.", &[(300, "quoll")], (true, false));
+        check("Renamed quoll-api to numbat.", &[(300, "quoll_api")], (true, false));
         check("The quoll is moved to Friday.", &[(300, "quoll")], (false, false));
         check("The quoll is moved to Friday.", &[(4, "quoll")], (false, true));
         check("The quoll of pier four moved.", &[(20, "quoll"), (20, "pier")], (false, true));

@@ -3,6 +3,7 @@
 //! as good an answer as the others; but only the last one holds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use iai_store::{Memory, MemoryNumber, Role};
 use jiff::Timestamp;
@@ -99,6 +100,9 @@ pub(super) type NamedFigures = BTreeMap<String, BTreeSet<String>>;
 /// Returns the figures that stand beside names from code.
 pub(super) fn named_figures(text: &str) -> NamedFigures {
     let mut figures = NamedFigures::new();
+    if !text.contains('_') {
+        return figures;
+    }
     for (figure, beside) in figures_of(&pieces_of(text)) {
         for name in beside.into_iter().filter(|word| is_identifier(word)) {
             figures.entry(name).or_default().insert(figure.clone());
@@ -338,8 +342,12 @@ fn is_identifier(word: &str) -> bool {
 
 /// Returns a unit under its one name, and any other word as it is.
 fn without_plural_unit(word: &str) -> &str {
-    let named = |(_, names): &&(&str, &str)| names.split('|').any(|name| name == word);
-    UNITS.iter().find(named).map_or(word, |(unit, _)| unit)
+    static KNOWN: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
+        let all =
+            UNITS.iter().rev().map(|(unit, names)| names.split('|').map(|name| (name, *unit)));
+        all.flatten().collect()
+    });
+    KNOWN.get(word).copied().unwrap_or(word)
 }
 
 fn is_unit(word: &str) -> bool {
