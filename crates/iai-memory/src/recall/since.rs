@@ -36,7 +36,7 @@ const CANDIDATES_MAX: usize = 16;
 /// The numbers of a hit that another may replace.
 const FIGURES_MAX: usize = 8;
 /// The names of a hit made of several words that another may replace.
-const COMPOUNDS_MAX: usize = 8;
+const COMPOUNDS_MAX: usize = 3;
 /// What stands beside another stands this much above or below it.
 const MARGIN: f64 = 0.0001;
 /// Words of changing, searched for beside the names: a name that hundreds mention is found so.

@@ -3,6 +3,8 @@
 //! In a pattern, a word with `*` at its end stands for all that begin so, and `…` for up to
 //! [`GAP_WORDS_MAX`] words of any kind. Several patterns stand in one string, with `|` between.
 
+use std::ops::Range;
+
 /// What `…` may stand for.
 const GAP_WORDS_MAX: usize = 12;
 /// Nobody leads in to a sentence more often than this.
@@ -10,7 +12,10 @@ const LEAD_INS_MAX: usize = 16;
 
 /// A sentence as its words.
 pub(crate) struct Wording {
-    words: Vec<String>,
+    /// The sentence in lower case.
+    lower: String,
+    /// Where the words stand in it.
+    places: Vec<Range<usize>>,
     beginnings: Beginnings,
     pub(crate) is_question: bool,
 }
@@ -21,7 +26,7 @@ pub(crate) struct Wording {
 struct Beginnings([u64; 16]);
 
 impl Beginnings {
-    fn of(words: &[String]) -> Self {
+    fn of<'a>(words: impl Iterator<Item = &'a str>) -> Self {
         let mut all = Self::default();
         for word in words {
             let (slot, bit) = Self::place(word.as_bytes());
@@ -58,27 +63,40 @@ impl Beginnings {
 
 impl Wording {
     pub(crate) fn of(sentence: &str) -> Self {
-        let lower = sentence.to_lowercase().replace('’', "'");
+        let mut lower = sentence.to_lowercase();
+        if lower.contains('’') {
+            lower = lower.replace('’', "'");
+        }
         let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '\'' | '_');
-        let words = lower.split(|letter| !is_part(letter)).map(|word| word.trim_matches('\''));
-        let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let mut places: Vec<Range<usize>> = Vec::new();
+        let is_around = |letter: char| letter == '\'' || !is_part(letter);
+        let mut at = 0;
+        for piece in lower.split_inclusive(|letter| !is_part(letter)) {
+            let start = at + piece.len() - piece.trim_start_matches(is_around).len();
+            let word = piece.trim_matches(is_around);
+            if !word.is_empty() {
+                places.push(start..start + word.len());
+            }
+            at += piece.len();
+        }
         let end = sentence.trim_end_matches(|letter: char| {
             letter.is_whitespace() || matches!(letter, '"' | '”' | '»' | ')' | '*' | '`')
         });
         let is_question = end.ends_with(['?', '？']) || sentence.starts_with('¿');
-        Self { beginnings: Beginnings::of(&words), words, is_question }
+        let words = places.iter().filter_map(|place| lower.get(place.clone()));
+        Self { beginnings: Beginnings::of(words), lower, places, is_question }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.words.len()
+        self.places.len()
     }
 
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        self.words.iter().map(String::as_str)
+        self.places.iter().filter_map(|place| self.lower.get(place.clone()))
     }
 
     pub(crate) fn word(&self, place: usize) -> Option<&str> {
-        self.words.get(place).map(String::as_str)
+        self.lower.get(self.places.get(place)?.clone())
     }
 
     /// Drops words that only lead in to what is said.
@@ -88,10 +106,10 @@ impl Wording {
             let mut possible = self.beginnings.possible(lead_ins);
             let Some(lead_in) = possible.find(|lead_in| begins(&self, lead_in)) else { break };
             let n_words = lead_in.split(' ').count();
-            if self.words.len() <= n_words {
+            if self.places.len() <= n_words {
                 break;
             }
-            self.words.drain(..n_words);
+            self.places.drain(..n_words);
         }
         self
     }
@@ -111,7 +129,7 @@ impl Wording {
         if !self.beginnings.may_have(pattern.as_bytes()) {
             return None;
         }
-        (0..self.words.len()).find_map(|at| self.matches_at(at, pattern).map(|end| (at, end)))
+        (0..self.places.len()).find_map(|at| self.matches_at(at, pattern).map(|end| (at, end)))
     }
 
     pub(crate) fn has_any(&self, patterns: &str) -> bool {
@@ -124,7 +142,7 @@ impl Wording {
 
     pub(crate) fn ends_any(&self, patterns: &str) -> bool {
         let is_end = |pattern: &str| {
-            let start = self.words.len().checked_sub(pattern.split(' ').count());
+            let start = self.places.len().checked_sub(pattern.split(' ').count());
             start.is_some_and(|start| self.matches_at(start, pattern).is_some())
         };
         self.possible(patterns).any(is_end)
@@ -140,7 +158,7 @@ impl Wording {
             }
             let reach = if is_gap { GAP_WORDS_MAX } else { 0 };
             let found = (at..=at + reach)
-                .find(|place| self.words.get(*place).is_some_and(|word| fits(word, wanted)))?;
+                .find(|place| self.word(*place).is_some_and(|word| fits(word, wanted)))?;
             at = found + 1;
             is_gap = false;
         }

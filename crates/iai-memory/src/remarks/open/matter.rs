@@ -33,7 +33,12 @@ pub(crate) struct Spoken(BTreeSet<String>);
 impl Spoken {
     /// Takes the words of a text, too.
     pub(crate) fn hear(&mut self, text: &str) {
-        self.0.extend(matter_of(text));
+        // Most of what is said was said before, and need not be looked at again.
+        for word in Wording::of(text).words() {
+            if !self.0.contains(word) && tells(word) {
+                self.0.insert(word.to_owned());
+            }
+        }
     }
 
     /// Tells whether most of what a sentence is about was spoken of.
@@ -45,10 +50,11 @@ impl Spoken {
 
 /// Returns the words that say what a sentence is about.
 pub(crate) fn matter_of(text: &str) -> BTreeSet<String> {
-    let tells = |word: &&str| {
-        TELLING_LETTERS_MIN <= word.chars().count() && !is_stop_word(word) && !puts_off(word)
-    };
-    Wording::of(text).words().filter(tells).map(str::to_owned).collect()
+    Wording::of(text).words().filter(|word| tells(word)).map(str::to_owned).collect()
+}
+
+fn tells(word: &str) -> bool {
+    TELLING_LETTERS_MIN <= word.chars().count() && !is_stop_word(word) && !puts_off(word)
 }
 
 /// Counts the words that tell anything at all: short ones too, but no courtesies.
