@@ -140,9 +140,10 @@ fn tied_since(
     let compounds = compounds_of(&memory.text);
     let named = named_figures(&memory.text);
     // An assistant has to name what is replaced, and is found by that; words of changing cost more.
-    let changing = if who == Role::User { CHANGING } else { &[] };
-    let whole = compounds.iter().map(|(_, name)| name.as_str());
-    let beside: Vec<&str> = whole.chain(changing.iter().copied()).collect();
+    let beside: Vec<&str> = match who {
+        Role::User => CHANGING.to_vec(),
+        Role::Assistant | Role::System => compounds.iter().map(|(_, name)| name.as_str()).collect(),
+    };
     let search = NameSearch { words, named_by_max: u64::MAX, beside: &beside, who };
     let NamedSince { names, since } = named_since(engine, reader, about, search, now)?;
     let mut tied: Vec<Since> = since
