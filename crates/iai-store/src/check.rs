@@ -189,7 +189,7 @@ pub(crate) fn check_log_is_whole(database: &Path) -> Result<()> {
 /// Returns what is wrong with the write-ahead log beside a database, and where; SQLite itself would
 /// forget what stands behind a changed byte without a word.
 pub fn check_log(database: &Path) -> Result<Option<String>> {
-    Ok(log::damage(database)?.map(|damage| damage.told))
+    Ok(log::look(database)?.damage.map(|damage| damage.told))
 }
 
 fn check_memory(memory: &Memory, report: &mut CheckReport) {

@@ -117,7 +117,7 @@ pub(super) fn is_before(older: &Memory, newer: &Memory) -> bool {
 /// Tells whether the user says how something is, rather than ask, or the assistant reports what has
 /// changed.
 fn tells_something(memory: &Memory) -> bool {
-    let is_thought_of = || Wording::of(&memory.text).has_any(THOUGHT_OF);
+    let is_thought_of = || Wording::of(&memory.text).has_any(HYPOTHETICAL);
     is_the_users_word(memory) && !only_asks(&memory.text) && !is_thought_of()
         || reports_a_change(memory)
 }
@@ -156,16 +156,16 @@ fn is_short_and_holds(memory: &Memory) -> bool {
 const REPORTS: &str = "\
      changed … to|moved … to|raised … to|lowered … to|switched … to|renamed … to|updated … to|\
      bumped … to|reduced … to|increased … to|extended … to|is now|are now|is … now|are … now|\
-     was moved to|were moved to|moved to|moved from|changed to|changed from|renamed to|\
-     renamed from|is renamed|switched to|switched from|upgraded to|upgraded from|downgraded to|\
-     updated to|raised to|lowered to|reduced to|increased to|set to|pinned to|replaced by|\
-     replaced with|migrated to|migrated from|no longer|is gone|are gone|instead of|from now on|\
-     ist jetzt|sind jetzt|wurde umbenannt|umgestellt auf|geändert auf|nicht mehr|statt|теперь|\
-     больше не|est maintenant|sont maintenant|n'est plus|es ahora|ya no";
+     moved from|changed from|renamed from|is renamed|switched from|upgraded to|upgraded from|\
+     downgraded to|set to|pinned to|replaced by|replaced with|migrated to|migrated from|no longer|\
+     is gone|are gone|instead of|from now on|ist jetzt|sind jetzt|wurde umbenannt|umgestellt auf|\
+     geändert auf|nicht mehr|statt|теперь|больше не|est maintenant|sont maintenant|n'est plus|\
+     es ahora|ya no";
 
 /// How somebody says what is not so.
-const THOUGHT_OF: &str = "\
-     what if|hypothetically|suppose|imagine|was wäre wenn|angenommen|et si|supposons|y si";
+const HYPOTHETICAL: &str = "\
+     what if|hypothetically|let's suppose|suppose we|imagine we|was wäre wenn|angenommen|et si|\
+     supposons|y si";
 
 const CHANGES: &str = "\
      now|from now on|from today on|from today|no longer|any more|anymore|instead of|instead|\

@@ -268,7 +268,7 @@ pub(crate) fn order(
     Ok(Beside { anti_hits, dispute })
 }
 
-/// What took the place of one and the same is about the same: the latest of it holds.
+/// What took the place of one and the same, in something that the cue asks for: the latest holds.
 fn latest_first(
     ranked: &[Ranked],
     since: &[(MemoryNumber, MemoryNumber)],

@@ -36,10 +36,13 @@ const REQUESTS: &str = "\
 const UNMARKED_BYTES_MAX: usize = 160;
 /// What stands beside a question in a longer text is what it is about.
 const ASKING_BYTES_MAX: usize = 240;
-/// Words before a question, words that begin one, those that then tell instead of ask, and the
-/// verbs of which one stands among the next few words.
+/// Words before a question; words that begin one, of which some ask for a thing ("which port do
+/// we …") or a number ("how many …") first; those that then tell instead of ask; and the verbs of
+/// which one stands next, or among the next few words.
 const LEAD_INS: &str = "and but so ok okay hm hmm btw also oh wait und aber";
-const ASKING: &str = "what which who whom whose where why how when was welche welcher wer wo wie";
+const ASKING_OF_A_THING: &str = "what which whose welche welcher welches";
+const ASKING: &str = "who whom where why how when wer wo wie warum wann";
+const COUNTING: &str = "many much long often big large fast far old viele lange oft";
 const TELLING: &str = "i we you he she they it that this if about";
 const VERBS: &str = "\
      s re is are was were do does did has have had can could should will would shall ist sind war \
@@ -57,6 +60,11 @@ const CHATTER: &str = "\
      gut super toll klar genau ja nein gern merci oui non bien gracias sí vale \
      спасибо да нет хорошо ладно";
 
+const AGREEING: &str = "\
+     ok okay yes yep yeah yup sure agreed correct exactly indeed right lgtm go perfect great good \
+     fine ja klar genau gern gut oui sí vale да хорошо ладно";
+const REFUSING: &str = "no nope not wait nein nicht non нет";
+
 /// Tells whether a text only keeps the talk going. It lies near to whatever was spoken of, because
 /// it is understood together with what stands before it.
 pub(super) fn is_chatter(cue: &Cue, text: &str) -> bool {
@@ -70,6 +78,13 @@ pub(super) fn is_chatter(cue: &Cue, text: &str) -> bool {
             && cue.words.iter().all(|asked| asked != word || is_stop_word(asked))
     };
     words.iter().all(is_empty_word)
+}
+
+/// Tells whether a text that only keeps the talk going agrees to what was said before it.
+pub(super) fn agrees(text: &str) -> bool {
+    let words = words_of_in_order(text);
+    let has = |list: &str| words.iter().any(|word| is_one_of(list, word));
+    has(AGREEING) && !has(REFUSING)
 }
 
 /// Tells whether a text only asks what the cue asks.
@@ -150,17 +165,21 @@ pub(super) fn asks_among_others(cue: &Cue, text: &str) -> Asks {
 }
 
 fn is_question(sentence: &str, words: &[String]) -> bool {
-    sentence.trim_end().ends_with(QUESTION_MARKS) || is_worded_as_one(words)
+    let is_heading = || sentence.contains(':');
+    sentence.trim_end().ends_with(QUESTION_MARKS) || !is_heading() && is_worded_as_one(words)
 }
 
 /// Tells whether a sentence without a question mark asks: "where's grafana again", "which
-/// breakpoints do we use", but not "what we need is …".
+/// breakpoints do we use", but not "what we need is …" or "when the build is red, stop".
 fn is_worded_as_one(words: &[String]) -> bool {
     let mut words = words.iter().skip_while(|word| is_one_of(LEAD_INS, word));
-    let asks = words.next().is_some_and(|first| is_one_of(ASKING, first));
+    let Some(first) = words.next() else { return false };
     let rest: Vec<&String> = words.take(WORDS_UNTIL_VERB).collect();
-    let is_told = rest.first().is_some_and(|second| is_one_of(TELLING, second));
-    asks && !is_told && rest.iter().any(|word| is_one_of(VERBS, word))
+    let second_is = |list: &str| rest.first().is_some_and(|second| is_one_of(list, second));
+    if is_one_of(ASKING_OF_A_THING, first) || is_one_of(ASKING, first) && second_is(COUNTING) {
+        return !second_is(TELLING) && rest.iter().any(|word| is_one_of(VERBS, word));
+    }
+    is_one_of(ASKING, first) && second_is(VERBS)
 }
 
 fn is_one_of(words: &str, word: &str) -> bool {
@@ -215,12 +234,29 @@ mod tests {
             ("what we need is a port", (false, Asks::Nothing)),
             ("what if it fails", (false, Asks::Nothing)),
             ("when you deploy, run the checks", (false, Asks::Nothing)),
+            ("When the build is red, stop the breakpoints.", (false, Asks::Nothing)),
+            ("Where the breakpoints are kept: css/grid", (false, Asks::Nothing)),
+            ("Was broken, is fixed now", (false, Asks::Nothing)),
+            ("how many breakpoints are there", (true, Asks::OfCue)),
             ("the breakpoints are 600 and 900", (false, Asks::Nothing)),
         ] {
             assert_eq!((only_asks(text), asks_among_others(&cue, text)), expect, "{text}");
         }
         let long = format!("which breakpoints do we use {}", "and more ".repeat(40));
         assert_eq!((only_asks(&long), asks_among_others(&cue, &long)), (false, Asks::Nothing));
+    }
+
+    #[test]
+    fn a_refusal_is_no_agreement() {
+        for (text, expect) in [
+            ("yes, do that", true),
+            ("correct", true),
+            ("no", false),
+            ("ok no", false),
+            ("thanks, bye", false),
+        ] {
+            assert_eq!(agrees(text), expect, "{text}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use iai_store::{Memory, MemoryNumber, Role};
 
 use super::cue::Cue;
-use super::echo::{Asks, asks_among_others, asks_the_same, is_chatter, only_asks_beside};
+use super::echo::{Asks, agrees, asks_among_others, asks_the_same, is_chatter, only_asks_beside};
 use super::rank::{CHATTER_COST, LED_SHARE, QUESTION_COST, Scored};
 use crate::engine::MemoryEngine;
 
@@ -28,7 +28,7 @@ impl Side {
 
 /// What a turn is to whoever asks.
 struct Lead {
-    to: Side,
+    to: Option<Side>,
     /// What it costs the turn itself, and why; nothing where it says something besides.
     cost: Option<(f64, &'static str)>,
 }
@@ -48,41 +48,55 @@ pub(super) fn follow(
         let Some(lead) = lead_of(cue, memory, own) else { continue };
         n_led += 1;
         let worth = LED_SHARE * own.score;
-        let target = spoken_by_another(engine, cue, *number, lead.to);
-        if let Some((cost, what)) = lead.cost {
-            // What it leads to stands above it.
-            let rest = if target.is_some() { own.score - worth } else { 0.0 };
-            let cost = cost + rest.max(0.0);
-            own.score -= cost;
-            own.is_led_away = true;
-            own.reason.push_str(&format!(" − {what} {cost:.3}"));
-        }
-        let Some(target) = target else { continue };
-        let what = lead.to.what();
-        let led = own.led_to(target, worth, format!("{what} {worth:.3}"));
-        match scored.iter_mut().find(|other| other.number == target) {
-            Some(other) if other.is_led_away || worth <= other.score => {}
-            Some(other) => {
-                other.score = worth;
-                other.reason.push_str(&format!(" → {worth:.3}, {what}"));
+        let mut rest = 0.0;
+        if let Some(side) = lead.to
+            && let Some(target) = spoken_by_another(engine, cue, *number, side)
+        {
+            let what = side.what();
+            let led = own.led_to(target, worth, format!("{what} {worth:.3}"));
+            if hand_over(scored, led, what) {
+                // What it leads to stands above it.
+                rest = (worth / LED_SHARE - worth).max(0.0);
             }
-            None => scored.push(led),
         }
+        let Some((cost, what)) = lead.cost else { continue };
+        let Some(own) = scored.iter_mut().find(|own| own.number == *number) else { continue };
+        let cost = cost + rest;
+        own.score -= cost;
+        // What an assistant asks may be what the user then agrees to.
+        own.is_led_away = lead.to != Some(Side::After) || memory.role == Role::User;
+        own.reason.push_str(&format!(" − {what} {cost:.3}"));
     }
     n_led
+}
+
+/// Gives what is led to its worth; false where it leads elsewhere itself.
+fn hand_over(scored: &mut Vec<Scored>, led: Scored, what: &str) -> bool {
+    let worth = led.score;
+    match scored.iter_mut().find(|other| other.number == led.number) {
+        Some(other) if other.is_led_away => return false,
+        Some(other) if worth <= other.score => {}
+        Some(other) => {
+            other.score = worth;
+            other.reason.push_str(&format!(" → {worth:.3}, {what}"));
+        }
+        None => scored.push(led),
+    }
+    true
 }
 
 fn lead_of(cue: &Cue, memory: &Memory, own: &Scored) -> Option<Lead> {
     let text = &memory.text;
     if is_chatter(cue, text) {
-        return Some(Lead { to: Side::Before, cost: Some((CHATTER_COST, "says nothing")) });
+        let to = agrees(text).then_some(Side::Before);
+        return Some(Lead { to, cost: Some((CHATTER_COST, "says nothing")) });
     }
     if only_asks_beside(cue, text) {
         let cost = match asks_the_same(cue, text) {
             true => (own.of_cue.max(0.0), "asks the same"),
             false => (QUESTION_COST, "asks"),
         };
-        return Some(Lead { to: Side::After, cost: Some(cost) });
+        return Some(Lead { to: Some(Side::After), cost: Some(cost) });
     }
     if memory.role != Role::User || !cue.phrases.is_empty() {
         return None;
@@ -92,7 +106,7 @@ fn lead_of(cue: &Cue, memory: &Memory, own: &Scored) -> Option<Lead> {
         Asks::Something => None,
         Asks::OfCue => Some((QUESTION_COST, "asks")),
     };
-    Some(Lead { to: Side::After, cost })
+    Some(Lead { to: Some(Side::After), cost })
 }
 
 /// Returns the turn beside another where somebody else said it, in the same project, when the cue
@@ -110,7 +124,8 @@ fn spoken_by_another(
             Side::After => catalogue.next(number),
         }?;
         let (own, other) = (catalogue.entry(number)?, catalogue.entry(beside)?);
-        let (from, to) = cue.said_ms.unwrap_or((i64::MIN, cue.asked_at.as_millisecond()));
+        let (from, to) = cue.said_ms.unwrap_or((i64::MIN, i64::MAX));
+        let to = to.min(cue.asked_at.as_millisecond());
         let is_meant = other.role != own.role
             && other.role != Role::System
             && (from..=to).contains(&other.turn_at_ms)

@@ -149,11 +149,12 @@ fn tied_since(
     let mut tied: Vec<Since> = since
         .into_iter()
         .filter_map(|(number, memory)| {
-            let wording = Wording::of(&with_compounds(&memory.text));
+            let told = with_arrows(&memory.text);
+            let (wording, joined) = (Wording::of(&told), Wording::of(&with_compounds(&told)));
             let is_tied = is_tied(&memory.text, &names);
             // Anybody may say "instead of 5": it is about this 5 where the matter is the same.
             let replaces = replaces_one_of(&wording, &names)
-                || replaces_one_of(&wording, &compounds)
+                || replaces_one_of(&joined, &compounds)
                 || has_another_figure(&named, &memory.text)
                 || is_tied && replaces_one_of(&wording, &figures);
             (replaces || is_tied).then_some(Since { replaces, number, memory })
@@ -260,18 +261,25 @@ fn has_another_figure(was: &NamedFigures, text: &str) -> bool {
 
 /// Returns the names of a text that are made of several words, each as one: `billing-core`.
 fn compounds_of(text: &str) -> Vec<(u64, String)> {
-    let words: Vec<String> =
-        Wording::of(&with_compounds(text)).words().map(str::to_owned).collect();
+    let joined = Wording::of(&with_compounds(text));
+    let words: Vec<String> = joined.words().map(str::to_owned).collect();
     let is_name = |word: &&String| word.contains('_') && word.chars().any(char::is_alphabetic);
     words.iter().filter(is_name).take(COMPOUNDS_MAX).map(|word| (u64::MAX, word.clone())).collect()
 }
 
-/// Writes compounds as one word, and arrows in words.
+/// Writes arrows in words.
+fn with_arrows(text: &str) -> Cow<'_, str> {
+    match text.contains('→') || text.contains("->") {
+        true => Cow::Owned(text.replace("->", "→").replace('→', " becomes ")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Writes compounds as one word.
 fn with_compounds(text: &str) -> Cow<'_, str> {
-    if !text.contains(['-', '→']) {
+    if !text.contains('-') {
         return Cow::Borrowed(text);
     }
-    let text = text.replace("->", "→").replace('→', " becomes ");
     let letters: Vec<char> = text.chars().collect();
     let is_inside = |at: usize| {
         let mut sides = [at.checked_sub(1), at.checked_add(1)].into_iter();
@@ -311,7 +319,12 @@ mod tests {
     #[track_caller]
     fn check(text: &str, names: &[(u64, &str)], expect: (bool, bool)) {
         let names: Vec<(u64, String)> = names.iter().map(|(n, w)| (*n, (*w).to_owned())).collect();
-        let wording = Wording::of(&with_compounds(text));
+        let told = with_arrows(text);
+        let is_compound = names.iter().any(|(_, name)| name.contains('_'));
+        let wording = match is_compound {
+            true => Wording::of(&with_compounds(&told)),
+            false => Wording::of(&told),
+        };
         assert_eq!((replaces_one_of(&wording, &names), is_tied(text, &names)), expect, "{text}");
     }
 
@@ -322,6 +335,7 @@ mod tests {
         check("Quoll heißt jetzt Numbat.", &[(300, "quoll")], (true, false));
         check("Renamed the service quoll → numbat.", &[(300, "quoll")], (true, false));
         check("Renamed quoll-api to numbat.", &[(300, "quoll_api")], (true, false));
+        check("On 2026-11-16 instead of 2026-10-05.", &[(300, "2026")], (true, false));
         check("The quoll is moved to Friday.", &[(300, "quoll")], (false, false));
         check("The quoll is moved to Friday.", &[(4, "quoll")], (false, true));
         check("The quoll of pier four moved.", &[(20, "quoll"), (20, "pier")], (false, true));

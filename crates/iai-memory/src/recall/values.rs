@@ -12,7 +12,7 @@ use super::changes::is_before;
 use super::cue::Cue;
 use super::rank::Ranked;
 use crate::organise::{is_alike, is_stop_word, n_shared};
-use crate::remarks::{Wording, is_spoken};
+use crate::remarks::{Wording, is_one_of, is_spoken};
 
 /// Among how many hits is looked.
 const HITS_LOOKED_AT: usize = 12;
@@ -50,7 +50,10 @@ pub(super) fn retold(
     let things: BTreeSet<(Option<&str>, &str)> = (telling.iter())
         .flat_map(|one| one.figures.keys().map(|thing| (one.project(), thing.as_str())))
         .collect();
-    things.into_iter().flat_map(|(project, thing)| pairs_about(project, thing, &telling)).collect()
+    let pairs: BTreeSet<(MemoryNumber, MemoryNumber)> = (things.into_iter())
+        .flat_map(|(project, thing)| pairs_about(project, thing, &telling))
+        .collect();
+    pairs.into_iter().collect()
 }
 
 /// The latest to tell a figure of a thing, against all who told others before.
@@ -103,13 +106,30 @@ pub(super) fn named_figures(text: &str) -> NamedFigures {
     if !text.contains('_') {
         return figures;
     }
-    for (figure, beside) in figures_of(&pieces_of(text)) {
-        for name in beside.into_iter().filter(|word| is_identifier(word)) {
-            figures.entry(name).or_default().insert(figure.clone());
-        }
+    for (name, figure) in assigned(&pieces_of(text)) {
+        figures.entry(name).or_default().insert(figure);
     }
     figures
 }
+
+/// Returns the names from code that are given a figure: `MAX_GRAINS = 96`, "`MAX_GRAINS` is at 96
+/// now", but not "`MAX_GRAINS`, line 96".
+fn assigned(pieces: &[Piece]) -> Vec<(String, String)> {
+    let names = pieces.iter().enumerate().filter(|(_, piece)| is_identifier(&piece.word));
+    let given = names.filter_map(|(place, name)| {
+        let behind = pieces.get(place + 1..).unwrap_or_default().iter().take(ASSIGNING_WORDS_MAX);
+        let mut behind =
+            behind.skip_while(|piece| !piece.is_last && is_one_of(&piece.word, ASSIGNING));
+        let figure =
+            behind.next().filter(|_| !name.is_last).and_then(|own| figure_of(&own.word))?;
+        Some((name.word.clone(), figure))
+    });
+    given.take(FIGURES_MAX).collect()
+}
+
+/// What may stand between a name and the figure it is given.
+const ASSIGNING: &str = "is|at|to|now|set|stays|raised|lowered|changed|ist|auf|jetzt";
+const ASSIGNING_WORDS_MAX: usize = 5;
 
 fn may_tell(memory: &Memory) -> bool {
     is_spoken(memory)
@@ -137,11 +157,15 @@ impl<'a> Telling<'a> {
         let pieces = pieces_of(text);
         let mut figures: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (figure, beside) in figures_of(&pieces) {
-            let named = beside.iter().filter(|word| is_identifier(word));
-            let asked = asked.things.iter().filter(|thing| has_alike(&beside, thing));
-            for thing in asked.chain(named) {
+            for thing in asked.things.iter().filter(|thing| has_alike(&beside, thing)) {
                 figures.entry(thing.clone()).or_default().insert(figure.clone());
             }
+        }
+        let is_asked = |name: &str| {
+            name.split('_').any(|part| asked.words.iter().any(|word| is_alike(word, part)))
+        };
+        for (name, figure) in assigned(&pieces).into_iter().filter(|(name, _)| is_asked(name)) {
+            figures.entry(name).or_default().insert(figure);
         }
         let own: BTreeSet<String> = pieces.iter().flat_map(Piece::words).collect();
         let asked = asked.words.iter().filter(|word| has_alike(&own, word)).cloned().collect();
@@ -179,22 +203,27 @@ fn asked_of(cue: &Cue) -> Asked {
     let wording = Wording::of(&cue.text);
     let meant = MEANT.iter().filter(|(forms, _)| wording.has_any(forms));
     let units = meant.flat_map(|(_, units)| units.split('|')).map(str::to_owned);
-    let things = match wording.has_any(DATES.0) {
-        true => DATES.1.split('|').map(str::to_owned).collect(),
+    let things = match wording.begins_any(WHEN) || wording.has_any(NAMED_DAYS) {
+        true => DAYS.map(str::to_owned).into(),
         false => words.iter().cloned().chain(units).collect(),
     };
     let words = words.into_iter().filter(|word| !is_unit(word)).collect();
     Asked { words, things }
 }
 
-/// Who asks for a day or an hour asks for no other figure.
-const DATES: (&str, &str) =
-    ("when|what date|which date|date|deadline|what day|wann|datum", "date|o'clock");
+/// Who asks for a day or an hour asks for no other figure: how such a cue begins, what it names …
+const WHEN: &str = "\
+     when|until when|since when|by when|what date|which date|what day|which day|on which|wann|\
+     bis wann|seit wann";
+const NAMED_DAYS: &str = "\
+     target date|release date|due date|launch date|start date|new date|deadline|datum";
+/// … and what it is of.
+const DAYS: [&str; 2] = [DATE, "o'clock"];
 
 /// What is asked for without being named.
 const MEANT: &[(&str, &str)] = &[
     ("how long|how fast|wie lange", "second|minute|hour|day|week|month"),
-    ("what time|which time|until when|wann", "o'clock"),
+    ("what time|which time", "o'clock"),
     ("how much|price|cost|costs|charge|pay|paid|fee", "euro|dollar"),
     ("how big|how large|size", "kb|mb|gb"),
     (
@@ -325,9 +354,8 @@ const UNITS: &[(&str, &str)] = &[
     ("percent", "%|percent|prozent"),
     (
         DATE,
-        "jan|january|feb|february|mar|march|apr|april|may|jun|june|jul|july|aug|august|sep|sept|\
-         september|oct|october|nov|november|dec|december|januar|februar|märz|juni|juli|oktober|\
-         dezember",
+        "jan|january|feb|february|apr|april|jun|june|jul|july|aug|august|sept|september|oct|\
+         october|nov|november|december|januar|februar|märz|juni|juli|oktober|dezember",
     ),
     ("kb", "kb|kib"),
     ("mb", "mb|mib"),
@@ -386,6 +414,25 @@ mod tests {
         }
         assert_eq!(told("(the port), 30 tests", "port"), Vec::<String>::new());
         assert_eq!(told("price is 8€ a month", "euro"), ["8"]);
+    }
+
+    #[test]
+    fn a_name_from_code_has_the_figure_it_is_given() {
+        let given =
+            |text: &str| -> Vec<String> { named_figures(text).into_values().flatten().collect() };
+        assert_eq!(given("`HOOK_TIMEOUT_S=10` in settings.py"), ["10"]);
+        assert_eq!(given("HOOK_TIMEOUT_S is at 25 on staging"), ["25"]);
+        assert_eq!(given("HOOK_TIMEOUT_S is 45s now"), ["45"]);
+        assert_eq!(given("HOOK_TIMEOUT_S is read at line 40"), Vec::<String>::new());
+        assert_eq!(given("HOOK_TIMEOUT_S, 40 tests"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn who_asks_for_a_day_asks_for_no_other_figure() {
+        let things = |cue: &str| asked_of(&Cue::understand(cue, Timestamp::UNIX_EPOCH)).things;
+        assert_eq!(things("when does the pilot start"), DAYS.map(str::to_owned).into());
+        assert!(things("how many retries do we make when it is full").contains("retries"));
+        assert!(!things("how many workers may we run").contains(DATE));
     }
 
     #[test]

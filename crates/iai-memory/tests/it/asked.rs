@@ -320,6 +320,10 @@ fn a_question_leads_to_its_reply_and_an_agreement_to_what_was_agreed() {
     let reply = reply.unwrap_or_else(|| panic!("{answer:?}"));
     assert!(reply.reason.contains("the reply"), "{}", reply.reason);
     assert!(texts(&answer)[0].contains("graf.internal"), "{:?}", texts(&answer));
+    let agreed = home.recall_from("how many workers for the tiles of the map", 100_000, Some("/p"));
+    let proposal = agreed.hits.iter().find(|hit| hit.literal_surface.contains("Six workers"));
+    let place = |part: &str| texts(&agreed).iter().position(|text| text.contains(part));
+    assert!(proposal.is_some() && place("Six workers") < place("yes, do that"), "{agreed:?}");
     let before = RecallAsk {
         as_of: Some(days_ago(30)),
         asked_from: Some("/p".to_owned()),

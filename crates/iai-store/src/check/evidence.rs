@@ -22,10 +22,13 @@ pub(crate) fn keep_damaged_log(paths: &StorePaths, now: Timestamp) -> Result<()>
     let aside = &paths.aside;
     // What cannot be swept is in nobody's way but the next copy's, which will say so.
     sweep(aside).ok();
-    let Some(damage) = log::damage(&paths.database)? else {
-        return log::cut_leftovers(&paths.database);
-    };
     let log = exchange::beside(&paths.database, "-wal");
+    let looked = log::look(&paths.database)?;
+    let Some(damage) = &looked.damage else {
+        // What cannot be cut off is in nobody's way: at worst a kill is told as damage.
+        looked.cut_leftovers(&log).ok();
+        return Ok(());
+    };
     keep_once(paths, &log, now)?;
     match damage.log {
         log::Rest::FitsDatabase => Ok(()),

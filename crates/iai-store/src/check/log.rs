@@ -38,21 +38,6 @@ pub(super) enum Rest {
     OlderThanDatabase,
 }
 
-/// Cuts off what stands behind the last commit of a log without damage, before anybody opens it to
-/// write. Nobody was promised any of it. Left there, it would be the second half of a frame whose
-/// writer is killed after the first, and until the first commit nobody could tell that from rot.
-pub(super) fn cut_leftovers(database: &Path) -> Result<()> {
-    let path = exchange::beside(database, "-wal");
-    let cut = || -> io::Result<()> {
-        let walked = walk(&path)?;
-        if walked.salts.is_some() && walked.n_bytes < std::fs::metadata(&path)?.len() {
-            File::options().write(true).open(&path)?.set_len(walked.n_bytes)?;
-        }
-        Ok(())
-    };
-    cut().map_err(|e| StoreError::io("cutting the log", &path, e))
-}
-
 /// Tells whether the log is shorter than what was committed to it, at a glance.
 pub(super) fn is_cut(database: &Path) -> Result<bool> {
     let path = exchange::beside(database, "-wal");
@@ -70,36 +55,58 @@ pub(super) fn is_cut(database: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns what is wrong with the log beside a database, if anything is.
-pub(super) fn damage(database: &Path) -> Result<Option<Damage>> {
-    let path = exchange::beside(database, "-wal");
-    let mut found = None;
-    for look in 0..LOOKS_MAX {
-        // In this order: a log holds whatever was promised before it was read.
-        let promised = Promised::beside(database);
-        found = look_at(&path, promised.as_ref())
-            .map_err(|e| StoreError::io("reading the log", &path, e))?;
-        if found.is_none() {
-            break;
-        }
-        if look + 1 < LOOKS_MAX {
-            std::thread::park_timeout(BETWEEN_LOOKS);
-        }
-    }
-    Ok(found)
+/// What a log looks like.
+pub(super) struct Looked {
+    pub(super) damage: Option<Damage>,
+    /// Where its last commit ends; `None` where it has no header.
+    committed_bytes: Option<u64>,
 }
 
-fn look_at(path: &Path, promised: Option<&Promised>) -> io::Result<Option<Damage>> {
+impl Looked {
+    /// Cuts off what stands behind the last commit of a log without damage, before anybody opens it
+    /// to write. Nobody was promised any of it. Left there, it would be the second half of a frame
+    /// whose writer is killed after the first, and until the first commit nobody could tell that
+    /// from rot.
+    pub(super) fn cut_leftovers(&self, log: &Path) -> io::Result<()> {
+        match self.committed_bytes.filter(|_| self.damage.is_none()) {
+            Some(n_bytes) if n_bytes < std::fs::metadata(log)?.len() => {
+                File::options().write(true).open(log)?.set_len(n_bytes)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// Looks at the log beside a database.
+pub(super) fn look(database: &Path) -> Result<Looked> {
+    let path = exchange::beside(database, "-wal");
+    let mut looks = 0;
+    loop {
+        // In this order: a log holds whatever was promised before it was read.
+        let promised = Promised::beside(database);
+        let looked = look_at(&path, promised.as_ref())
+            .map_err(|e| StoreError::io("reading the log", &path, e))?;
+        looks += 1;
+        if looked.damage.is_none() || looks == LOOKS_MAX {
+            return Ok(looked);
+        }
+        std::thread::park_timeout(BETWEEN_LOOKS);
+    }
+}
+
+fn look_at(path: &Path, promised: Option<&Promised>) -> io::Result<Looked> {
     let walked = walk(path)?;
     let cut = promised.and_then(|promised| promised.missing_in(&walked));
-    let salts = walked.salts;
     let is_older = promised.is_some_and(|promised| promised.is_ahead_of(&walked));
     let log = if is_older { Rest::OlderThanDatabase } else { Rest::FitsDatabase };
     // Whoever is killed in the middle of writing leaves frames that nobody was promised.
-    let was_promised =
-        |broken: &Broken| !promised.is_some_and(|promised| promised.never_had(broken.frame, salts));
-    let broken = walked.broken.filter(was_promised).map(|broken| broken.told);
-    Ok(broken.or(cut).map(|told| Damage { told, log }))
+    let is_torn = |broken: &&Broken| {
+        promised.is_some_and(|promised| promised.never_had(broken.frame, &walked))
+    };
+    let broken = walked.broken.as_ref().filter(|broken| !is_torn(broken));
+    let told = broken.map(|broken| broken.told.clone()).or(cut);
+    let committed_bytes = walked.salts.map(|_| walked.n_bytes);
+    Ok(Looked { damage: told.map(|told| Damage { told, log }), committed_bytes })
 }
 
 /// How far a log can be read.
@@ -132,7 +139,7 @@ fn measure(path: &Path) -> io::Result<Walked> {
     let Some(log) = header.as_ref().and_then(Log::of) else { return Ok(Walked::default()) };
     let frame_bytes = (FRAME_HEADER_BYTES + log.page_bytes) as u64;
     let n_committed = n_file.saturating_sub(HEADER_BYTES as u64) / frame_bytes;
-    Ok(Walked { salts: Some(log.salts), n_committed, n_bytes: n_file, broken: None })
+    Ok(Walked { salts: Some(log.salts), n_committed, ..Walked::default() })
 }
 
 fn walk(path: &Path) -> io::Result<Walked> {
@@ -187,8 +194,9 @@ impl Log {
         let mut page = vec![0; self.page_bytes];
         for frame in 0_u64.. {
             let Some(header) = read_array::<FRAME_HEADER_BYTES>(file)? else { break };
-            if file.read_exact(&mut page).is_err() {
-                break;
+            match file.read_exact(&mut page) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
+                read => read?,
             }
             let is_current = header.get(8..16) == Some(&self.salts);
             let is_commit = number(&header, 4) != 0;

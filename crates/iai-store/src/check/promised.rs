@@ -89,9 +89,13 @@ impl Promised {
         })
     }
 
-    /// Tells whether a frame of the log with these salts was surely never committed.
-    pub(super) fn never_had(&self, frame: u64, salts: Option<[u8; 8]>) -> bool {
-        self.is_by_writer && salts == Some(self.salts) && self.n_frames <= frame
+    /// Tells whether a frame of a log was surely never committed. A log with more commits than are
+    /// known here proves that this is the older of the two, as after a power cut.
+    pub(super) fn never_had(&self, frame: u64, log: &Walked) -> bool {
+        self.is_by_writer
+            && log.salts == Some(self.salts)
+            && log.n_committed <= self.n_frames
+            && self.n_frames <= frame
     }
 
     /// Tells whether the database is newer than what is left of its log.
@@ -124,6 +128,23 @@ mod tests {
         };
         assert!(is_told, "{n_moved} moved, {log:?}: {told:?}");
         assert_eq!(promised.is_ahead_of(&walked), is_ahead, "{n_moved} moved, {log:?}");
+    }
+
+    #[test]
+    fn only_a_writer_who_knows_of_all_commits_says_what_was_never_committed() {
+        for (is_by_writer, salt, n_committed, frame, expect) in [
+            (true, 1, 9, 9, true),
+            (true, 1, 9, 8, false),
+            (true, 1, 12, 12, false),
+            (true, 2, 9, 9, false),
+            (false, 1, 9, 9, false),
+        ] {
+            let promised = Promised { salts: [1; 8], n_frames: 9, n_moved: 0, is_by_writer };
+            let salts = Some([salt; 8]);
+            let walked = Walked { salts, n_committed, ..Walked::default() };
+            let told = promised.never_had(frame, &walked);
+            assert_eq!(told, expect, "{is_by_writer} {salt} {n_committed} {frame}");
+        }
     }
 
     #[test]
