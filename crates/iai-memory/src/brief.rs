@@ -33,8 +33,8 @@ pub struct BriefAsk {
     pub project: Option<String>,
 }
 
-/// Whoever begins a session most likely goes on where they were.
-const PROJECTS_WARMED: usize = 2;
+/// Whoever begins a session most likely goes on in one of the projects they were in.
+const PROJECTS_WARMED: usize = 6;
 
 /// The brief, in the contract's segments and as text.
 #[derive(Debug, Default, Serialize)]
@@ -99,6 +99,10 @@ impl MemoryEngine {
     }
 
     fn gathered(&self, ask: &BriefAsk, manner: &Manner, now: Timestamp) -> Result<Material> {
-        self.read(|reader| material::gather(self, reader, ask, manner.depth, now))
+        self.read(|reader| {
+            // The texts of eight sessions do not fit beside the pages that lead to them.
+            reader.widen_cache()?;
+            reader.at_one_moment(|| material::gather(self, reader, ask, manner.depth, now))
+        })
     }
 }

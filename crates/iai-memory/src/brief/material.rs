@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TERMINAL_HOST, TOOL_HOST};
 use crate::organise::OWN_HOST;
 use crate::recall::knobs::Depth;
-use crate::remarks::open::{OpenThread, Why, open_threads};
+use crate::remarks::open::{OpenThread, open_threads};
 use crate::remarks::{Wording, beginning, is_spoken, is_up_to_date, remarks_of};
 use crate::taught;
 use crate::trust::distrust;
@@ -286,11 +286,8 @@ impl Session {
             TELLING_WORDS_MIN <= Wording::of(beginning(&turn.text, TELLING_BYTES)).len()
         };
         // What was put off is told as that, as long as nobody took it up.
-        let put_off: Vec<MemoryId> = open
-            .iter()
-            .filter(|thread| matches!(thread.why, Why::PutOff | Why::Next))
-            .map(|thread| thread.turn.id)
-            .collect();
+        let put_off: Vec<MemoryId> =
+            open.iter().filter(|thread| thread.is_put_off()).map(|thread| thread.turn.id).collect();
         let is_about = |turn: &&Memory| {
             turn.role == Role::User
                 && !put_off.contains(&turn.id)

@@ -37,14 +37,15 @@ fn threads<'a, 'b>(
     open: &'a [Vec<OpenThread<'b>>],
 ) -> Vec<&'a OpenThread<'b>> {
     let mut found = Vec::new();
+    let earlier = open.iter().skip(1).flatten().filter(|thread| thread.is_put_off());
     // Of the sessions after the one that is looked at, heard when something may be taken up in
     // them: the latest comes first.
-    let mut spoken = Spoken::default();
+    let mut spoken = Spoken::listening_for(earlier.map(|thread| thread.sentence));
     let mut n_heard = 0;
     for (session_idx, open) in open.iter().enumerate() {
         let is_latest = session_idx == 0;
         found.extend(open.iter().filter(|thread| match thread.why {
-            Why::Next | Why::PutOff if is_latest => true,
+            _ if is_latest => true,
             Why::Next | Why::PutOff => {
                 let unheard = sessions.get(n_heard..session_idx).unwrap_or_default();
                 unheard.iter().flat_map(Session::turns).for_each(|turn| spoken.hear(&turn.text));
@@ -52,7 +53,7 @@ fn threads<'a, 'b>(
                 !spoken.takes_up(thread.sentence)
             }
             // Nobody waits for an answer any more once another session went by.
-            Why::Unanswered | Why::AwaitsTheUser => is_latest,
+            Why::Unanswered | Why::AwaitsTheUser => false,
         }));
     }
     found.truncate(OPEN_MAX);

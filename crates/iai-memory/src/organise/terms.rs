@@ -1,6 +1,7 @@
 //! What words tell: which of a text are worth comparing, and how much each weighs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::LazyLock;
 
 use iai_store::MemoryIndex;
@@ -125,11 +126,18 @@ pub(crate) fn is_alike(one: &str, other: &str) -> bool {
         || ALIKE_LETTERS_MIN <= n_common && n_longest.saturating_sub(n_common) <= ENDING_LETTERS_MAX
 }
 
+/// Returns how every form of a word begins.
+pub(crate) fn alike_beginning(word: &str) -> &str {
+    let end = word.char_indices().nth(ALIKE_LETTERS_MIN).map_or(word.len(), |(at, _)| at);
+    word.get(..end).unwrap_or(word)
+}
+
 /// Tells whether one of the words is a form of this one.
 fn has_alike(words: &BTreeSet<String>, word: &str) -> bool {
     // Only what begins alike can be one: a look at those few, not at all.
-    let beginning: String = word.chars().take(ALIKE_LETTERS_MIN).collect();
-    let mut near = words.range(beginning.clone()..).take_while(|own| own.starts_with(&beginning));
+    let beginning = alike_beginning(word);
+    let near = words.range::<str, _>((Bound::Included(beginning), Bound::Unbounded));
+    let mut near = near.take_while(|own| own.starts_with(beginning));
     near.any(|own| is_alike(own, word))
 }
 

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use iai_store::{LexicalQuery, Memory, MemoryNumber, Reader, Role, Scope};
 use jiff::Timestamp;
@@ -296,9 +297,14 @@ fn with_compounds(text: &str) -> Cow<'_, str> {
 
 /// Tells whether a text says that another thing is in the place of one of these.
 fn replaces_one_of(wording: &Wording, names: &[(u64, String)]) -> bool {
-    let mut named = names.iter().filter(|(_, name)| wording.words().any(|word| word == name));
-    named.any(|(_, name)| {
-        REPLACING.split('|').any(|form| wording.find(&form.replace('X', name)).is_some())
+    static FORMS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+        let forms = REPLACING.split('|').filter_map(|form| form.split_once('X'));
+        forms.map(|(before, after)| (before.trim(), after.trim())).collect()
+    });
+    let words = wording.words().enumerate();
+    let mut places = words.filter(|(_, word)| names.iter().any(|(_, name)| name == word));
+    places.any(|(place, _)| {
+        FORMS.iter().any(|(before, after)| wording.stands_between(place, before, after))
     })
 }
 

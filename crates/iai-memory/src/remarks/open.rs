@@ -6,13 +6,14 @@ mod deeds;
 mod matter;
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use iai_store::{Memory, Role};
 
 pub(crate) use asking::{asks, is_request};
 pub(crate) use matter::{Spoken, matter_of, n_telling};
 
-use super::phrase::{Wording, is_one_of};
+use super::phrase::{Wording, is_one_of, is_question};
 use super::sentences::{beginning, sentences};
 use crate::organise::n_shared;
 use deeds::Deeds;
@@ -21,6 +22,8 @@ use deeds::Deeds;
 const PUTTING_OFF_TURNS: usize = 4;
 /// An assistant says at its end what remains; the long rest is an answer.
 const ENDING_BYTES: usize = 2000;
+/// A user says it first or last, before or behind what they paste.
+const SAID_BYTES: usize = 6000;
 /// What one session may leave open …
 const THREADS_MAX: usize = 6;
 /// … and sentences that look so, from its end on. Who pastes more of them pastes a list.
@@ -58,6 +61,11 @@ pub(crate) enum Why {
 }
 
 impl OpenThread<'_> {
+    /// Tells whether it waits for a session that takes it up, and not for an answer.
+    pub(crate) fn is_put_off(&self) -> bool {
+        matches!(self.why, Why::PutOff | Why::Next)
+    }
+
     fn matter(&self) -> BTreeSet<String> {
         matter_of(beginning(self.sentence, MATTER_BYTES_MAX))
     }
@@ -94,7 +102,7 @@ pub(crate) fn open_threads(last_turns: &[Memory]) -> Vec<OpenThread<'_>> {
 fn candidates(turns: &[Memory]) -> impl Iterator<Item = (usize, OpenThread<'_>)> {
     turns.iter().enumerate().rev().flat_map(move |(place, turn)| {
         let is_near_the_end = turns.len() - place <= PUTTING_OFF_TURNS;
-        parts(looked_at(turn)).into_iter().rev().filter_map(move |sentence| {
+        looked_at(turn).into_iter().flat_map(parts).rev().filter_map(move |sentence| {
             let in_passing = || is_near_the_end.then(|| puts_off(sentence, turn.role)).flatten();
             let (sentence, why) = labelled(sentence).or_else(in_passing)?;
             Some((place, OpenThread { turn, sentence, why }))
@@ -102,15 +110,20 @@ fn candidates(turns: &[Memory]) -> impl Iterator<Item = (usize, OpenThread<'_>)>
     })
 }
 
-/// What of a turn may say that something is open: whole lines at the end of an answer, all of what
-/// a user says.
-fn looked_at(turn: &Memory) -> &str {
-    let start = turn.text.len().saturating_sub(ENDING_BYTES);
-    if start == 0 || turn.role != Role::Assistant {
-        return &turn.text;
+/// What of a turn may say that something is open: whole lines at the end of an answer, and what a
+/// user says, but not the middle of all that may be pasted there.
+fn looked_at(turn: &Memory) -> [&str; 2] {
+    let text = turn.text.as_str();
+    let (n_first, n_last) = match turn.role {
+        Role::User => (SAID_BYTES, SAID_BYTES),
+        Role::Assistant | Role::System => (0, ENDING_BYTES),
+    };
+    if text.len() <= n_first + n_last {
+        return [text, ""];
     }
-    let ending = turn.text.get(turn.text.ceil_char_boundary(start)..).unwrap_or_default();
-    ending.split_once('\n').map_or(ending, |(_, lines)| lines)
+    let ending = text.get(text.ceil_char_boundary(text.len() - n_last)..).unwrap_or_default();
+    let whole_lines = ending.split_once('\n').map_or(ending, |(_, lines)| lines);
+    [beginning(text, n_first), whole_lines]
 }
 
 /// Tells whether a later thread says the same: one speaker in the words of the other, or one again.
@@ -189,7 +202,7 @@ fn is_awaited(sentence: &str, wording: &Wording) -> bool {
 
 /// Returns what somebody calls open, from the label on: "Not done yet: the read replica".
 fn labelled(sentence: &str) -> Option<(&str, Why)> {
-    if Wording::of(sentence).is_question {
+    if !sentence.contains(':') || is_question(sentence) {
         return None;
     }
     let ends = sentence.match_indices([';', '.', '!']).map(|(at, _)| at + 1);
@@ -211,7 +224,7 @@ fn labelled(sentence: &str) -> Option<(&str, Why)> {
 
 fn why_labelled(label: &str) -> Option<Why> {
     let wording = Wording::of(label).without_lead_in(LEAD_INS);
-    if LABEL_WORDS_MAX < wording.len() {
+    if LABEL_WORDS_MAX < wording.len() || !wording.word(0).is_some_and(begins_a_label) {
         return None;
     }
     let is_one = |labels: &str| {
@@ -225,6 +238,15 @@ fn why_labelled(label: &str) -> Option<Why> {
         true => Some(Why::Next),
         false => is_one(LABELS).then_some(Why::PutOff),
     }
+}
+
+/// Tells whether a label begins with this word: before most colons stands something else.
+fn begins_a_label(word: &str) -> bool {
+    static KNOWN: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
+        let labels = LABELS.split('|').chain(NEXT_LABELS.split('|'));
+        labels.filter_map(|label| label.split(' ').next()).collect()
+    });
+    KNOWN.contains(word)
 }
 
 /// Tells whether work is named: no figure, no path, no code, and not that nothing remains.

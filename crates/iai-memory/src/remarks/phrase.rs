@@ -79,10 +79,7 @@ impl Wording {
             }
             at += piece.len();
         }
-        let end = sentence.trim_end_matches(|letter: char| {
-            letter.is_whitespace() || matches!(letter, '"' | '”' | '»' | ')' | '*' | '`')
-        });
-        let is_question = end.ends_with(['?', '？']) || sentence.starts_with('¿');
+        let is_question = is_question(sentence);
         let words = places.iter().filter_map(|place| lower.get(place.clone()));
         Self { beginnings: Beginnings::of(words), lower, places, is_question }
     }
@@ -148,11 +145,23 @@ impl Wording {
         self.possible(patterns).any(is_end)
     }
 
+    /// Tells whether one pattern ends right before this word, and another begins behind it. Either
+    /// may be empty; the first has no gap.
+    pub(crate) fn stands_between(&self, place: usize, before: &str, after: &str) -> bool {
+        let n_before = before.bytes().filter(|byte| *byte == b' ').count() + 1;
+        let is_behind = || {
+            let start = place.checked_sub(n_before);
+            start.is_some_and(|start| self.matches_at(start, before).is_some())
+        };
+        (after.is_empty() || self.matches_at(place + 1, after).is_some())
+            && (before.is_empty() || is_behind())
+    }
+
     fn matches_at(&self, start: usize, pattern: &str) -> Option<usize> {
         let mut at = start;
         let mut is_gap = false;
-        for wanted in pattern.split(' ') {
-            if wanted == "…" {
+        for wanted in pattern.as_bytes().split(|byte| *byte == b' ') {
+            if wanted == "…".as_bytes() {
                 is_gap = true;
                 continue;
             }
@@ -166,16 +175,24 @@ impl Wording {
     }
 }
 
+/// Tells whether a sentence asks.
+pub(crate) fn is_question(sentence: &str) -> bool {
+    let end = sentence.trim_end_matches(|letter: char| {
+        letter.is_whitespace() || matches!(letter, '"' | '”' | '»' | ')' | '*' | '`')
+    });
+    end.ends_with(['?', '？']) || sentence.starts_with('¿')
+}
+
 /// Tells whether a word is one of those in the list.
 pub(crate) fn is_one_of(word: &str, words: &str) -> bool {
     // By bytes: searching for a character costs more than all the rest.
     words.as_bytes().split(|byte| *byte == b'|').any(|listed| listed == word.as_bytes())
 }
 
-fn fits(word: &str, wanted: &str) -> bool {
-    match wanted.strip_suffix('*') {
-        Some(beginning) => word.starts_with(beginning),
-        None => word == wanted,
+fn fits(word: &str, wanted: &[u8]) -> bool {
+    match wanted.strip_suffix(b"*") {
+        Some(beginning) => word.as_bytes().starts_with(beginning),
+        None => word.as_bytes() == wanted,
     }
 }
 
@@ -215,6 +232,22 @@ mod tests {
             }
             assert!(wording.find(word).is_some_and(|(first, _)| first <= at), "{word}");
         }
+    }
+
+    #[test]
+    fn a_word_stands_between_patterns() {
+        let wording = Wording::of("We renamed quoll to numbat");
+        let check = |place: usize, before: &str, after: &str, expect: bool| {
+            assert_eq!(wording.stands_between(place, before, after), expect, "{before} X {after}");
+        };
+        check(2, "renamed", "to", true);
+        check(2, "we renamed", "… numbat", true);
+        check(2, "", "to", true);
+        check(2, "renamed", "", true);
+        check(2, "so we renamed", "", false);
+        check(2, "rename", "to", false);
+        check(0, "so", "", false);
+        check(4, "to", "again", false);
     }
 
     #[test]

@@ -151,14 +151,16 @@ impl Reader {
         n_last: usize,
     ) -> Result<(Vec<Memory>, Vec<Memory>)> {
         let read = |order: &str, limit: usize| {
+            // Written out: SQLite compiles a statement again whenever a limit is bound to it.
             let sql = format!(
                 "{} WHERE m.session = ? ORDER BY m.turn_at_ms {order}, m.turn_index {order},
-                    m.number {order} LIMIT ?",
-                memories_from("memory m")
+                    m.number {order} LIMIT {limit}",
+                memories_from("memory m"),
+                limit = sql_limit(limit)
             );
             self.run("reading the ends of a session", |c| {
                 c.prepare_cached(&sql)?
-                    .query_map(params![session, sql_limit(limit)], memory_of)?
+                    .query_map([session], memory_of)?
                     .collect::<rusqlite::Result<Vec<Memory>>>()
             })
         };

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::organise::{is_stop_word, n_shared};
+use crate::organise::{alike_beginning, is_stop_word, n_shared};
 use crate::remarks::phrase::Wording;
+use crate::remarks::sentences::beginning;
 
 /// Shorter words say little about what a sentence is about.
 const TELLING_LETTERS_MIN: usize = 4;
@@ -26,25 +27,39 @@ fn puts_off(word: &str) -> bool {
     KNOWN.contains(word)
 }
 
-/// Words that were spoken, to look others up among.
-#[derive(Default)]
-pub(crate) struct Spoken(BTreeSet<String>);
+/// Whether a turn takes something up is heard in so much of it.
+const HEARD_BYTES_MAX: usize = 16 * 1024;
+
+/// Words that were spoken, of those that may say that one of some sentences was taken up.
+pub(crate) struct Spoken {
+    /// How the words of the sentences begin: all forms of one begin so.
+    listened_for: BTreeSet<String>,
+    heard: BTreeSet<String>,
+}
 
 impl Spoken {
+    /// Listens for what the sentences are about.
+    pub(crate) fn listening_for<'a>(sentences: impl Iterator<Item = &'a str>) -> Self {
+        let words = sentences.flat_map(matter_of);
+        let listened_for = words.map(|word| alike_beginning(&word).to_owned()).collect();
+        Self { listened_for, heard: BTreeSet::new() }
+    }
+
     /// Takes the words of a text, too.
     pub(crate) fn hear(&mut self, text: &str) {
-        // Most of what is said was said before, and need not be looked at again.
-        for word in Wording::of(text).words() {
-            if !self.0.contains(word) && tells(word) {
-                self.0.insert(word.to_owned());
+        for word in Wording::of(beginning(text, HEARD_BYTES_MAX)).words() {
+            // Few of many words are kept, and those were mostly heard before.
+            let is_listened_for = self.listened_for.contains(alike_beginning(word));
+            if is_listened_for && !self.heard.contains(word) && tells(word) {
+                self.heard.insert(word.to_owned());
             }
         }
     }
 
-    /// Tells whether most of what a sentence is about was spoken of.
+    /// Tells whether most of what one of the sentences is about was spoken of.
     pub(crate) fn takes_up(&self, sentence: &str) -> bool {
         let words = matter_of(sentence);
-        words.is_empty() || words.len() < 2 * n_shared(&words, &self.0)
+        words.is_empty() || words.len() < 2 * n_shared(&words, &self.heard)
     }
 }
 
