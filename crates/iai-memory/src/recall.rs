@@ -3,6 +3,7 @@
 mod age;
 mod anchor;
 mod beside;
+mod brought;
 mod candidates;
 mod changes;
 mod copies;
@@ -10,6 +11,8 @@ mod corrections;
 mod cue;
 mod doubt;
 mod echo;
+mod figures;
+mod found;
 #[cfg(test)]
 mod fuzz;
 mod hints;
@@ -20,6 +23,7 @@ mod origin;
 mod pack;
 mod pointing;
 mod rank;
+mod replacing;
 mod replies;
 mod shape;
 mod since;
@@ -255,7 +259,7 @@ impl MemoryEngine {
             project: self.read(|reader| project_named(reader, ask.project.as_deref()))?,
             ..ask.clone()
         };
-        if cue.days.is_none() {
+        if cue.days.is_none() && !cue.is_of_now() {
             cue.days = self.days_of_cue(&cue.text, ask.project.as_deref(), now)?;
         }
         self.recall_cue(&cue, ask, now)
@@ -294,7 +298,7 @@ impl MemoryEngine {
         self.read(|reader| {
             let begun = Instant::now();
             let found = candidates::find(self, reader, cue, ask, now)?;
-            let mut spent = Spent::on_finding(found.embedding, begun.elapsed());
+            let mut spent = Spent::on_finding(found.embedding(), begun.elapsed());
             self.note_miss(cue, ask, &found, now);
             if ask.certainty == Certainty::OnlyConfident && doubt::is_doubtful(&found) {
                 let line = Line { fact: "nothing is known about this", step: None };
@@ -316,7 +320,7 @@ impl MemoryEngine {
                 let known = (cue, corrections);
                 let beside = corrections::order(reader, known, &mut ranked, now, was_hinted)?;
                 if !corrections.asks_for_history && cue.days.is_none() {
-                    since::bring_along(self, reader, &mut ranked, now)?;
+                    brought::bring_along(asking, &found, &mut ranked, now)?;
                 }
                 Ok::<_, MemoryError>((shape::choose(ranked, manner), beside))
             })?;
@@ -337,7 +341,7 @@ impl MemoryEngine {
     fn nearest_passages(
         &self,
         reader: &Reader,
-        found: &candidates::Found,
+        found: &found::Found,
         ranked: &[rank::Ranked],
     ) -> Result<BTreeMap<MemoryId, usize>> {
         let mut passages = BTreeMap::new();
@@ -437,7 +441,7 @@ impl MemoryEngine {
 
     /// Notes a question that found nothing. What a hook asks unasked, and what is asked as of
     /// another day, is no question of the user's.
-    fn note_miss(&self, cue: &Cue, ask: &RecallAsk, found: &candidates::Found, now: Timestamp) {
+    fn note_miss(&self, cue: &Cue, ask: &RecallAsk, found: &found::Found, now: Timestamp) {
         let is_asked = ask.certainty == Certainty::Any && ask.as_of.is_none();
         let is_missed = found.evidence.is_empty() || doubt::is_doubtful(found);
         let is_question = cue.mode == CueMode::Concept && ask.n_hits_wanted.is_none();

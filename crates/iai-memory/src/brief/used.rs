@@ -70,7 +70,7 @@ fn is_spoken_of_since(
     now: Timestamp,
 ) -> Result<bool> {
     let words = matter_of(beginning(&about.1.text, QUOTED_BYTES_MAX));
-    let search = NameSearch { words, named_by_max: NAMED_BY_MAX, beside: &[], who: Role::User };
+    let search = NameSearch { words, named_by_max: NAMED_BY_MAX, beside: &[], who: &[Role::User] };
     let found = named_since(engine, reader, about, search, now)?;
     let names_one = |other: &Memory| {
         let is_named = |said: &str| {

@@ -2,7 +2,6 @@
 //! asked about the other's; then the scene around the most promising.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use iai_store::{
     Catalogue, DenseFound, LexicalQuery, Limits, MemoryNumber, Question, Reader, Scope, Tier,
@@ -13,12 +12,13 @@ use jiff::Timestamp;
 use super::RecallAsk;
 use super::corrections::Corrections;
 use super::cue::{Cue, CueMode};
-use super::origin::{Origin, origin_of};
+use super::found::{Evidence, Found, Scale};
+use super::origin::origin_of;
 use super::rank;
 use super::when::{self, Days};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
-use crate::meaning::{Compared, Meaning, Yardstick};
+use crate::meaning::{Compared, Meaning};
 
 /// The best of each lane that are looked at; more changed no answer on the development sets.
 const LANE_MAX: usize = 64;
@@ -38,86 +38,6 @@ const MEMORIES_OF_A_YOUNG_STORE: usize = 64;
 const PHRASE_CANDIDATES_MAX: usize = 200;
 /// What was said at a time, where nothing else is asked: the newest of it.
 const SAID_THEN_MAX: usize = 64;
-
-/// What speaks for a memory.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Evidence {
-    /// BM25 of its words.
-    pub(crate) bm25: f32,
-    /// BM25 of the turns around it, read as one text; only for the most promising.
-    pub(crate) scene: f32,
-    /// How much of what the cue's words tell is in it, from 0 to 1; only for the most promising.
-    pub(crate) coverage: f32,
-    /// The cosine between it and the cue, where there is a model that knows it.
-    pub(crate) cosine: Option<f32>,
-    /// Which part of it is that near; 0, the first, where nobody looked.
-    pub(crate) nearest_part: u16,
-    pub(crate) origin: Origin,
-    /// The words that the cue quotes stand together in it.
-    pub(crate) has_phrase: bool,
-    pub(crate) session: u32,
-    /// It belongs to the project the cue is asked from.
-    pub(crate) is_from_here: bool,
-    pub(crate) turn_at_ms: i64,
-    /// When another memory took its place.
-    pub(crate) ended_at_ms: Option<i64>,
-}
-
-/// What all evidence is measured against.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Scale {
-    /// The best BM25 of all candidates.
-    pub(crate) bm25_best: f32,
-    /// The most any memory could score: what the cue's words tell in all.
-    pub(crate) information: f32,
-    /// How many memories there are.
-    pub(crate) n_memories: usize,
-    /// Mean and deviation of the cosines of all memories, where there is a model.
-    pub(crate) cosines: Option<(f32, f32)>,
-    /// What the cosines are measured with, where there is a model.
-    pub(crate) yardstick: Option<Yardstick>,
-    /// The cosine of the nearest.
-    pub(crate) nearest: Option<f32>,
-}
-
-/// What the lanes found, and how well it is what was asked for.
-pub(crate) struct Found {
-    pub(crate) evidence: BTreeMap<MemoryNumber, Evidence>,
-    pub(crate) scale: Scale,
-    /// The quoted wording is nowhere; these only share its words.
-    pub(crate) is_second_best: bool,
-    /// The cue asks for a wording, and all of these have it.
-    pub(crate) is_wording: bool,
-    /// A model was there to compare meanings, or quoted words made it needless.
-    pub(crate) has_model: bool,
-    /// What embedding the cue took.
-    pub(crate) embedding: Duration,
-    /// Which of them are outdated; what took their place is among them.
-    pub(crate) corrections: Corrections,
-}
-
-#[cfg(test)]
-impl Found {
-    /// These candidates in a store of a thousand memories, numbered from nought.
-    pub(super) fn of(evidence: Vec<Evidence>, cosines: Option<(f32, f32)>) -> Self {
-        Self {
-            evidence: (0..).map(MemoryNumber::new).zip(evidence).collect(),
-            scale: Scale {
-                bm25_best: 1.0,
-                information: 4.0,
-                n_memories: 1000,
-                cosines,
-                yardstick: cosines.map(|(mean, deviation)| Yardstick::new(mean, deviation)),
-                nearest: None,
-            },
-            is_second_best: false,
-            is_wording: false,
-            has_model: cosines.is_some(),
-            embedding: Duration::ZERO,
-            corrections: Corrections::default(),
-        }
-    }
-}
 
 /// Asks both lanes.
 pub(crate) fn find(
@@ -174,8 +94,7 @@ pub(crate) fn find(
             Ok((evidence, scale, corrections))
         })?;
     let has_model = scale.cosines.is_some() || is_wording;
-    let embedding = vector.map_or(Duration::ZERO, |vector| vector.took);
-    Ok(Found { evidence, scale, is_second_best, is_wording, has_model, embedding, corrections })
+    Ok(Found { evidence, scale, is_second_best, is_wording, has_model, vector, corrections })
 }
 
 fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {

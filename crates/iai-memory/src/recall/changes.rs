@@ -125,7 +125,7 @@ fn tells_something(memory: &Memory) -> bool {
 /// Tells whether the user says that something is another way now, or decides it.
 fn tells_of_a_change(memory: &Memory) -> bool {
     let is_decision = || remarks_of(memory).iter().any(|own| own.kind == RemarkKind::Decision);
-    says_otherwise(memory) || is_the_users_word(memory) && is_decision()
+    says_otherwise(memory, &memory.text) || is_the_users_word(memory) && is_decision()
 }
 
 /// Tells whether the assistant says that something was changed. What it only thinks of ("we could
@@ -136,10 +136,9 @@ fn reports_a_change(memory: &Memory) -> bool {
         && Wording::of(&memory.text).has_any(REPORTS)
 }
 
-/// Tells whether the user says that something is another way now.
-pub(super) fn says_otherwise(memory: &Memory) -> bool {
-    let has_changed =
-        || Wording::of(&memory.text).has_any(CHANGES) || memory.text.contains(", not ");
+/// Tells whether the user says, in these of their words, that something is another way now.
+pub(super) fn says_otherwise(memory: &Memory, words: &str) -> bool {
+    let has_changed = || Wording::of(words).has_any(CHANGES) || words.contains(", not ");
     is_the_users_word(memory) && has_changed()
 }
 

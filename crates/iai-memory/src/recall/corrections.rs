@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use iai_store::{Difference, Dispute, MemoryNumber, Reader};
 use jiff::Timestamp;
 
-use super::candidates::Evidence;
 use super::changes::changed;
 use super::cue::{Cue, words_of_in_order};
+use super::found::Evidence;
 use super::rank::{Ranked, Scored};
-use super::values::retold;
+use super::values::{Wanted, retold};
 use super::{Hint, Hit, whole_hit};
 use crate::error::Result;
 use crate::relate::CHAIN_MAX;
@@ -54,16 +54,14 @@ const HISTORY_WORDS: &[&str] = &[
     "antes",
     "anteriormente",
 ];
+/// Those of them that ask for what was first of all.
+const FIRST_WORDS: &[&str] = &["originally", "original", "initially", "ursprünglich", "изначально"];
 /// "Before" these it says when something is done: "before it expires", "before each commit".
 const AFTER_BEFORE: &[&str] =
     &["it", "they", "we", "i", "you", "he", "she", "somebody", "each", "every", "any", "a", "an"];
-/// Who asks with one of these asks for what holds now …
-const PRESENT: &[&str] = &["do", "does", "can", "may", "must", "should", "shall", "will"];
-/// … unless one of these is among them too.
-const PAST: &[&str] = &["was", "were", "did", "had"];
-/// The same, in several words.
+/// The same as those, in several words.
 const AT_FIRST: &str = "\
-     used to|in the first place|at first|very first|start with|started with|begin with|began with|\
+     in the first place|at first|very first|start with|started with|begin with|began with|\
      back then|in the beginning|at the beginning|zuerst|am anfang|au début|al principio|сначала";
 /// The same, in a script without blanks.
 const HISTORY_MARKS: &[&str] = &["以前", "之前"];
@@ -200,7 +198,21 @@ fn asks_for_history(cue: &Cue) -> bool {
         || asks_before(cue)
         || HISTORY_WORDS.iter().any(|word| has(word))
         || Wording::of(&cue.text).has_any(AT_FIRST)
+        || Wording::of(&cue.text).has_any("used to")
         || HISTORY_MARKS.iter().any(|mark| cue.text.contains(mark))
+}
+
+/// Tells which of several figures is asked for.
+fn wanted(cue: &Cue, now: Timestamp) -> Wanted {
+    if !asks_for_history(cue) {
+        let until = cue.days.and_then(|days| Timestamp::from_millisecond(days.millis().1).ok());
+        return Wanted::At(until.map_or(now, |until| until.min(now)));
+    }
+    let has = |word: &str| cue.words.iter().any(|own| own == word);
+    match FIRST_WORDS.iter().any(|word| has(word)) || Wording::of(&cue.text).has_any(AT_FIRST) {
+        true => Wanted::First,
+        false => Wanted::Former,
+    }
 }
 
 /// Tells whether the cue asks how it was before something: "the port before the move". What is
@@ -209,10 +221,8 @@ fn asks_before(cue: &Cue) -> bool {
     let words = words_of_in_order(&cue.text);
     let mut after = words.iter().skip_while(|word| *word != "before").skip(1);
     let has_before = words.iter().any(|word| word == "before");
-    let is_past = words.iter().any(|word| PAST.contains(&word.as_str()));
-    let is_present = !is_past && words.iter().any(|word| PRESENT.contains(&word.as_str()));
     let is_over = after.next().is_none_or(|next| !AFTER_BEFORE.contains(&next.as_str()));
-    has_before && is_over && !is_present
+    has_before && is_over && !cue.is_of_now()
 }
 
 /// What is to be told about the hits beside them.
@@ -244,13 +254,14 @@ pub(crate) fn order(
             old = next;
         }
     }
-    if !corrections.asks_for_history {
+    let wanted = wanted(cue, now);
+    let retold = retold(cue, ranked, wanted, now);
+    if let Wanted::At(until) = wanted {
         above.extend(disputes.iter().map(|dispute| (dispute.about.earlier, dispute.about.later)));
-        above.extend(changed(cue, ranked, now));
-        let retold = retold(cue, ranked, now);
+        above.extend(changed(cue, ranked, until));
         above.extend(latest_first(ranked, &retold));
-        above.extend(retold);
     }
+    above.extend(retold);
     raise(ranked, &above);
     for hit in ranked.iter_mut() {
         if hit.memory.valid_to.is_some_and(|until| until <= now) {

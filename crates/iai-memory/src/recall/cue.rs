@@ -53,6 +53,11 @@ const SMALL_TALK: &[&str] = &[
     "ありがとう",
 ];
 
+/// Who asks with one of these asks for what holds now …
+const PRESENT: &[&str] = &["do", "does", "can", "may", "must", "should", "shall", "will"];
+/// … unless one of these is among them too.
+const PAST: &[&str] = &["was", "were", "did", "had"];
+
 /// How a cue wants to be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -127,6 +132,14 @@ impl Cue {
     /// Tells whether the cue asks for the words it quotes, so that nothing else answers it.
     pub(crate) fn is_quotation(&self) -> bool {
         QUOTATION_SHARE <= self.quoted_share
+    }
+
+    /// Tells whether the cue asks in the present: what is done, not what was. "Before" and "after"
+    /// then tell no time: "how long do we wait before giving up".
+    pub(crate) fn is_of_now(&self) -> bool {
+        let words = words_of_in_order(&self.text);
+        let has_any = |listed: &[&str]| words.iter().any(|word| listed.contains(&word.as_str()));
+        has_any(PRESENT) && !has_any(PAST)
     }
 
     /// Tells whether the cue asks for nothing, so that silence is the right answer.

@@ -1,7 +1,7 @@
 //! When to doubt: whether anything found is likely to be what was asked for. Measured in
 //! `docs/decisions/0007-when-to-doubt.md`.
 
-use super::candidates::{Evidence, Found, Scale};
+use super::found::{Evidence, Found, Scale};
 
 /// Without a model, a memory with less than this of what the cue's words tell may not be meant …
 const DOUBTFUL_COVERAGE: f32 = 0.28;

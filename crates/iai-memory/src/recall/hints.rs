@@ -8,9 +8,9 @@ use iai_store::MemoryId;
 use jiff::Zoned;
 
 use super::Hint;
-use super::candidates::Found;
 use super::cue::Cue;
 use super::doubt::is_doubtful;
+use super::found::Found;
 use super::knobs::{Breadth, Line, Manner, Tone};
 use super::rank::Ranked;
 use super::wanted_kind::is_answered;

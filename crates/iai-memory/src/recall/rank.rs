@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use iai_store::{Memory, MemoryNumber, Reader};
 use jiff::Timestamp;
 
-use super::candidates::{Evidence, Found, Scale};
 use super::cue::{Cue, CueMode};
+use super::found::{Evidence, Found, Scale};
 use super::origin::Origin;
 use super::replies;
 use super::when::Days;
@@ -16,10 +16,8 @@ use crate::error::Result;
 
 /// What a memory gains for each deviation that its cosine is above the mean of all.
 const MEANING_WEIGHT: f64 = 0.15;
-/// In a handful of memories the deviation means little; below this it is not believed …
-const DEVIATION_MIN: f32 = 0.02;
-/// … and no memory is nearer or farther than this.
-const DEVIATIONS: (f32, f32) = (-3.0, 8.0);
+/// No memory is nearer or farther than so many deviations.
+const DEVIATIONS: (f64, f64) = (-3.0, 8.0);
 /// Words are measured against the best match, or against this share of all that the cue's words
 /// could tell when even the best match is a poor one: the meaning then decides.
 const POOR_MATCH: f32 = 0.5;
@@ -338,14 +336,10 @@ fn add_support(scored: &mut [Scored]) {
 /// to be as near as its words say, compared with the nearest: what was said a moment ago must not
 /// stand below what is only vaguely about it.
 fn deviations(evidence: &Evidence, scale: &Scale) -> Option<f64> {
-    let (mean, deviation) = scale.cosines?;
-    let above = |cosine: f32| {
-        let deviations = (cosine - mean) / deviation.max(DEVIATION_MIN);
-        f64::from(deviations.clamp(DEVIATIONS.0, DEVIATIONS.1))
-    };
+    let above = |cosine: f32| Some(scale.deviations(cosine)?.clamp(DEVIATIONS.0, DEVIATIONS.1));
     match evidence.cosine {
-        Some(cosine) => Some(above(cosine)),
-        None => Some(measured(evidence.bm25, scale) * above(scale.nearest?).max(0.0)),
+        Some(cosine) => above(cosine),
+        None => Some(measured(evidence.bm25, scale) * above(scale.nearest?)?.max(0.0)),
     }
 }
 

@@ -1,85 +1,35 @@
-//! What was said since about the things that the best hits name, though the cue has none of its
-//! words: who asks how a service is called finds the old name, and from there "we rename it to …".
-//! Such a turn stands right below the hit that it is about, or above it where it names what of the
-//! hit is replaced.
+//! What was said since about the things that a memory names, in words that may share nothing else
+//! with it: from the old name of a service to "we rename it to …".
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use iai_store::{LexicalQuery, Memory, MemoryNumber, Reader, Role, Scope};
 use jiff::Timestamp;
 
 use super::changes::{is_before, says_otherwise, telling_words};
-use super::cue::words_of_in_order;
-use super::rank::Ranked;
-use super::values::{NamedFigures, named_figures};
+use super::figures::named_figures;
+use super::replacing::{
+    code_names_of, has_another_figure, numbers_of, replaces_one_of, with_arrows, with_compounds,
+};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::is_alike;
-use crate::remarks::Wording;
+use crate::remarks::{Wording, is_question, sentences};
 
-/// The best hits that are followed, and how many turns they bring along at most.
-const HITS_LOOKED_AT: usize = 2;
-const BROUGHT_MAX: usize = 2;
-/// What is among the first so many anyway is brought by nobody.
-const IS_TOLD_ANYWAY: usize = 3;
 /// A longer text names too much.
-const TEXT_BYTES_MAX: usize = 600;
+pub(super) const TEXT_BYTES_MAX: usize = 600;
 /// What so few memories name, summaries included, is a name: one that two share ties them …
 const NAMED_BY_MAX: u64 = 6;
 /// … and of what more name than that, up to here, it takes two.
-const RARE_MAX: u64 = 24;
+pub(super) const RARE_MAX: u64 = 24;
 /// The rarest words of a hit that are searched for, and among how many memories.
 const WORDS_ASKED_MAX: usize = 5;
 const CANDIDATES_MAX: usize = 16;
-/// The numbers of a hit that another may replace.
-const FIGURES_MAX: usize = 8;
-/// The names of a hit made of several words that another may replace.
-const COMPOUNDS_MAX: usize = 3;
-/// What stands beside another stands this much above or below it.
-const MARGIN: f64 = 0.0001;
 /// Words of changing, searched for beside the names: a name that hundreds mention is found so.
 const CHANGING: &[&str] =
     &["rename", "renamed", "becomes", "switch", "replaced", "instead", "umbenannt"];
-
-/// Puts what says that something changed beside the hit whose matter it is.
-pub(super) fn bring_along(
-    engine: &MemoryEngine,
-    reader: &Reader,
-    ranked: &mut Vec<Ranked>,
-    now: Timestamp,
-) -> Result<()> {
-    let mut brought: Vec<Ranked> = Vec::new();
-    for (place, hit) in ranked.iter().take(HITS_LOOKED_AT).enumerate() {
-        let about = (hit.number, &hit.memory);
-        // Each by itself: beside all that an assistant says, the user's word may not be among them.
-        let mut found = tied_since(engine, reader, about, Role::User, now)?;
-        found.extend(tied_since(engine, reader, about, Role::Assistant, now)?);
-        found.sort_by_key(Since::order);
-        for since in found {
-            let n_told = if since.replaces { place } else { IS_TOLD_ANYWAY };
-            let told = ranked.iter().take(n_told).chain(&brought);
-            if BROUGHT_MAX <= brought.len()
-                || told.into_iter().any(|one| one.number == since.number)
-            {
-                continue;
-            }
-            let score = if since.replaces { hit.score + MARGIN } else { hit.score - MARGIN };
-            let reason = format!("says what changed since {}", hit.memory.id);
-            let Since { number, memory, .. } = since;
-            brought.push(Ranked { number, memory, score, reason });
-        }
-    }
-    if brought.is_empty() {
-        return Ok(());
-    }
-    ranked.retain(|hit| brought.iter().all(|one| one.number != hit.number));
-    ranked.extend(brought);
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.number.cmp(&b.number)));
-    Ok(())
-}
 
 /// Returns what the user said later that names what of a memory is replaced.
 pub(crate) fn replaced_since(
@@ -93,16 +43,18 @@ pub(crate) fn replaced_since(
 }
 
 /// What was said later about something that a memory names.
-struct Since {
+pub(super) struct Since {
     /// It says that another thing is in its place.
-    replaces: bool,
-    number: MemoryNumber,
-    memory: Memory,
+    pub(super) replaces: bool,
+    /// It gives a name from code another figure: it may have nothing else in common with it.
+    pub(super) is_by_code: bool,
+    pub(super) number: MemoryNumber,
+    pub(super) memory: Memory,
 }
 
 impl Since {
     /// What names the replaced thing comes first, then the latest.
-    fn order(&self) -> Reverse<(bool, Timestamp, MemoryNumber)> {
+    pub(super) fn order(&self) -> Reverse<(bool, Timestamp, MemoryNumber)> {
         Reverse((self.replaces, self.memory.turn_at, self.number))
     }
 }
@@ -121,7 +73,7 @@ pub(crate) fn said_since(
 
 /// Finds what somebody said later that is tied to what a memory names. The user says in many words
 /// that something is another way; an assistant has to name what is replaced.
-fn tied_since(
+pub(super) fn tied_since(
     engine: &MemoryEngine,
     reader: &Reader,
     about: (MemoryNumber, &Memory),
@@ -137,32 +89,33 @@ fn tied_since(
         return Ok(Vec::new());
     }
     let words = telling_words(&memory.text);
-    let figures = figures_of(&memory.text);
-    let compounds = compounds_of(&memory.text);
+    let figures = numbers_of(&memory.text);
+    let code_names = code_names_of(&memory.text);
     let named = named_figures(&memory.text);
     // An assistant has to name what is replaced, and is found by that; words of changing cost more.
-    let beside: Vec<&str> = match who {
-        Role::User => CHANGING.to_vec(),
-        Role::Assistant | Role::System => compounds.iter().map(|(_, name)| name.as_str()).collect(),
-    };
-    let search = NameSearch { words, named_by_max: u64::MAX, beside: &beside, who };
+    let changing = if who == Role::User { CHANGING } else { &[] };
+    let beside: Vec<&str> =
+        code_names.iter().map(|(_, name)| name.as_str()).chain(changing.iter().copied()).collect();
+    let search = NameSearch { words, named_by_max: u64::MAX, beside: &beside, who: &[who] };
     let NamedSince { names, since } = named_since(engine, reader, about, search, now)?;
     let mut tied: Vec<Since> = since
         .into_iter()
         .filter_map(|(number, memory)| {
-            let told = with_arrows(&memory.text);
+            let said = without_questions(&memory.text);
+            let told = with_arrows(&said);
             let (wording, joined) = (Wording::of(&told), Wording::of(&with_compounds(&told)));
-            let is_tied = is_tied(&memory.text, &names);
+            let is_tied = is_tied(&said, &names);
             // Anybody may say "instead of 5": it is about this 5 where the matter is the same.
-            let replaces = replaces_one_of(&wording, &names)
-                || replaces_one_of(&joined, &compounds)
-                || has_another_figure(&named, &memory.text)
+            let is_by_code = has_another_figure(&named, &memory.text);
+            let replaces = is_by_code
+                || replaces_one_of(&wording, &names)
+                || replaces_one_of(&joined, &code_names)
                 || is_tied && replaces_one_of(&wording, &figures);
-            (replaces || is_tied).then_some(Since { replaces, number, memory })
+            (replaces || is_tied).then_some(Since { replaces, is_by_code, number, memory })
         })
         // Asked last: it looks for a hundred wordings.
         .filter(|since| match since.memory.role {
-            Role::User => says_otherwise(&since.memory),
+            Role::User => says_otherwise(&since.memory, &without_questions(&since.memory.text)),
             Role::Assistant | Role::System => since.replaces,
         })
         .collect();
@@ -179,7 +132,7 @@ pub(crate) struct NameSearch<'a> {
     /// Words that are searched for beside the names.
     pub(crate) beside: &'a [&'a str],
     /// Whose words are searched.
-    pub(crate) who: Role,
+    pub(crate) who: &'a [Role],
 }
 
 /// What was found.
@@ -202,7 +155,7 @@ pub(crate) fn named_since(
     let NameSearch { words, named_by_max, beside, who } = search;
     let scope = Scope {
         project: memory.project.clone(),
-        roles: vec![who],
+        roles: who.to_vec(),
         said_ms: Some((memory.turn_at.as_millisecond(), now.as_millisecond())),
         ..Scope::default()
     };
@@ -235,6 +188,16 @@ pub(crate) fn named_since(
     Ok(NamedSince { names, since })
 }
 
+/// Leaves out of a text what is asked in it.
+fn without_questions(text: &str) -> Cow<'_, str> {
+    if !text.contains('?') {
+        return Cow::Borrowed(text);
+    }
+    let sentences = sentences(text).into_iter().filter_map(|range| text.get(range));
+    let said = sentences.filter(|sentence| !is_question(sentence));
+    Cow::Owned(said.collect::<Vec<&str>>().join("\n"))
+}
+
 fn is_tied(text: &str, names: &[(u64, String)]) -> bool {
     let words: BTreeSet<String> = telling_words(text);
     let shared = |n_max: u64| {
@@ -244,107 +207,20 @@ fn is_tied(text: &str, names: &[(u64, String)]) -> bool {
     0 < shared(NAMED_BY_MAX) || 1 < shared(RARE_MAX)
 }
 
-/// Returns the numbers that a text tells; how many memories have them does not matter.
-fn figures_of(text: &str) -> Vec<(u64, String)> {
-    let words = words_of_in_order(text).into_iter();
-    let figures = words.filter(|word| word.chars().any(|letter| letter.is_ascii_digit()));
-    figures.take(FIGURES_MAX).map(|word| (u64::MAX, word)).collect()
-}
-
-/// Tells whether a name from code has another figure in a text than it had.
-fn has_another_figure(was: &NamedFigures, text: &str) -> bool {
-    if was.is_empty() {
-        return false;
-    }
-    let is = named_figures(text);
-    was.iter().any(|(name, old)| is.get(name).is_some_and(|new| new.is_disjoint(old)))
-}
-
-/// Returns the names of a text that are made of several words, each as one: `billing-core`.
-fn compounds_of(text: &str) -> Vec<(u64, String)> {
-    let joined = Wording::of(&with_compounds(text));
-    let words: Vec<String> = joined.words().map(str::to_owned).collect();
-    let is_name = |word: &&String| word.contains('_') && word.chars().any(char::is_alphabetic);
-    words.iter().filter(is_name).take(COMPOUNDS_MAX).map(|word| (u64::MAX, word.clone())).collect()
-}
-
-/// Writes arrows in words.
-fn with_arrows(text: &str) -> Cow<'_, str> {
-    match text.contains('→') || text.contains("->") {
-        true => Cow::Owned(text.replace("->", "→").replace('→', " becomes ")),
-        false => Cow::Borrowed(text),
-    }
-}
-
-/// Writes compounds as one word.
-fn with_compounds(text: &str) -> Cow<'_, str> {
-    if !text.contains('-') {
-        return Cow::Borrowed(text);
-    }
-    let letters: Vec<char> = text.chars().collect();
-    let is_inside = |at: usize| {
-        let mut sides = [at.checked_sub(1), at.checked_add(1)].into_iter();
-        sides.all(|side| {
-            side.and_then(|side| letters.get(side)).is_some_and(|l| l.is_alphanumeric())
-        })
-    };
-    let joined = letters.iter().enumerate().map(|(at, letter)| match letter {
-        '-' if is_inside(at) => '_',
-        letter => *letter,
-    });
-    Cow::Owned(joined.collect())
-}
-
-/// Tells whether a text says that another thing is in the place of one of these.
-fn replaces_one_of(wording: &Wording, names: &[(u64, String)]) -> bool {
-    static FORMS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
-        let forms = REPLACING.split('|').filter_map(|form| form.split_once('X'));
-        forms.map(|(before, after)| (before.trim(), after.trim())).collect()
-    });
-    let words = wording.words().enumerate();
-    let mut places = words.filter(|(_, word)| names.iter().any(|(_, name)| name == word));
-    places.any(|(place, _)| {
-        FORMS.iter().any(|(before, after)| wording.stands_between(place, before, after))
-    })
-}
-
-/// How it is said that another thing takes the place of X.
-const REPLACING: &str = "\
-     rename X to|rename the X|renamed X to|renamed the X|X is renamed|X was renamed|from X to|\
-     rename X|renamed X|renaming X|switched X to|migrated X to|X is gone|X is removed|X is retired|\
-     X is deprecated|X will be uninstalled|X was removed|X becomes|X became|X is now|X is called|\
-     instead of X|replaced X|replaces X|\
-     drop X for|X gone|X heißt jetzt|X wird zu|X in … umbenannt|von X auf|von X zu|statt X|\
-     переименовали X|вместо X|с X на|\
-     au lieu de X|de X à|en lugar de X|de X a";
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(text: &str, names: &[(u64, &str)], expect: (bool, bool)) {
-        let names: Vec<(u64, String)> = names.iter().map(|(n, w)| (*n, (*w).to_owned())).collect();
-        let told = with_arrows(text);
-        let is_compound = names.iter().any(|(_, name)| name.contains('_'));
-        let wording = match is_compound {
-            true => Wording::of(&with_compounds(&told)),
-            false => Wording::of(&told),
-        };
-        assert_eq!((replaces_one_of(&wording, &names), is_tied(text, &names)), expect, "{text}");
-    }
-
     #[test]
-    fn a_text_names_what_is_replaced_or_shares_what_few_name() {
-        check("We rename quoll to numbat, for the lawyers.", &[(300, "quoll")], (true, false));
-        check("We switch from quoll to numbat.", &[(300, "quoll")], (true, false));
-        check("Quoll heißt jetzt Numbat.", &[(300, "quoll")], (true, false));
-        check("Renamed the service quoll → numbat.", &[(300, "quoll")], (true, false));
-        check("Renamed quoll-api to numbat.", &[(300, "quoll_api")], (true, false));
-        check("On 2026-11-16 instead of 2026-10-05.", &[(300, "2026")], (true, false));
-        check("The quoll is moved to Friday.", &[(300, "quoll")], (false, false));
-        check("The quoll is moved to Friday.", &[(4, "quoll")], (false, true));
-        check("The quoll of pier four moved.", &[(20, "quoll"), (20, "pier")], (false, true));
-        check("The quoll of pier four moved.", &[(20, "quoll")], (false, false));
+    fn a_text_is_tied_by_what_few_name() {
+        let check = |text: &str, names: &[(u64, &str)], expect: bool| {
+            let names: Vec<(u64, String)> =
+                names.iter().map(|(n, w)| (*n, (*w).to_owned())).collect();
+            assert_eq!(is_tied(text, &names), expect, "{text}");
+        };
+        check("The quoll is moved to Friday.", &[(300, "quoll")], false);
+        check("The quoll is moved to Friday.", &[(4, "quoll")], true);
+        check("The quoll of pier four moved.", &[(20, "quoll"), (20, "pier")], true);
+        check("The quoll of pier four moved.", &[(20, "quoll")], false);
     }
 }

@@ -3,16 +3,19 @@
 //! as good an answer as the others; but only the last one holds.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
 
 use iai_store::{Memory, MemoryNumber, Role};
 use jiff::Timestamp;
 
 use super::changes::is_before;
 use super::cue::Cue;
+use super::figures::{
+    DATE, Piece, WEEKDAY, assigned, figures_of, is_identifier, is_unit, pieces_of,
+    without_plural_unit,
+};
 use super::rank::Ranked;
 use crate::organise::{is_alike, is_stop_word, n_shared};
-use crate::remarks::{Wording, is_one_of, is_spoken};
+use crate::remarks::{Wording, is_spoken, sentences};
 
 /// Among how many hits is looked.
 const HITS_LOOKED_AT: usize = 12;
@@ -20,25 +23,40 @@ const HITS_LOOKED_AT: usize = 12;
 const SCORE_SHARE_MIN: f64 = 0.5;
 /// A longer text tells of more than one thing.
 const TEXT_BYTES_MAX: usize = 1000;
-/// Words before a figure and behind it that say what it is of: "port is now 8080", "96 grains".
-const WORDS_BEFORE: usize = 5;
-const WORDS_BEHIND: usize = 4;
+/// What is counted is named in so many words: "how many open reviews".
+const COUNTED_WORDS: usize = 2;
+/// A cue of more words that is no question is a statement.
+const WORDS_OF_A_TITLE_MAX: usize = 12;
+/// Who says in so few words what they say tells one thing.
+const FEW_BYTES: usize = 300;
 /// Words that two texts share when they are about the same, whatever of the cue they have.
 const SHARED_WORDS_MIN: usize = 3;
 const SHARED_LETTERS_MIN: usize = 3;
 const WORD_LETTERS_MIN: usize = 2;
-/// Of a text so many words are read, and so many figures; and of a cue so many words may be what a
-/// figure is of.
-const PIECES_MAX: usize = 256;
-const FIGURES_MAX: usize = 24;
+/// Of a cue so many words may be what a figure is of.
 const THINGS_MAX: usize = 24;
 
-/// Returns pairs of hits, what told a figure and what told another one last.
+/// Which of several figures of one thing answers a cue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Wanted {
+    /// The one that held at a time: now, or at the end of the days that the cue names.
+    At(Timestamp),
+    /// The one that was told first.
+    First,
+    /// One that was told before the last.
+    Former,
+}
+
+/// Returns pairs of hits, what told a figure and what told another one that is wanted.
 pub(super) fn retold(
     cue: &Cue,
     ranked: &[Ranked],
+    wanted: Wanted,
     now: Timestamp,
 ) -> Vec<(MemoryNumber, MemoryNumber)> {
+    if !may_ask_for_a_figure(cue, wanted) {
+        return Vec::new();
+    }
     let asked = asked_of(cue);
     let best = ranked.iter().take(HITS_LOOKED_AT);
     let telling: Vec<Telling<'_>> = best
@@ -51,85 +69,128 @@ pub(super) fn retold(
         .flat_map(|one| one.figures.keys().map(|thing| (one.project(), thing.as_str())))
         .collect();
     let pairs: BTreeSet<(MemoryNumber, MemoryNumber)> = (things.into_iter())
-        .flat_map(|(project, thing)| pairs_about(project, thing, &telling))
+        .flat_map(|(project, thing)| {
+            let here = telling.iter().filter(|one| one.project() == project);
+            let of_thing = here.filter(|one| one.figures.contains_key(thing)).collect();
+            let is_meant = asked.meant.contains(thing);
+            About { thing, is_meant, telling: of_thing }.pairs(wanted)
+        })
         .collect();
     pairs.into_iter().collect()
 }
 
-/// The latest to tell a figure of a thing, against all who told others before.
-fn pairs_about(
-    project: Option<&str>,
-    thing: &str,
-    telling: &[Telling<'_>],
-) -> Vec<(MemoryNumber, MemoryNumber)> {
-    let here = || telling.iter().filter(|one| one.project() == project);
-    let of_thing = || here().filter(|one| one.figures.contains_key(thing));
-    let stated = of_thing().filter(|one| one.is_stated);
-    let Some(last) = stated.max_by_key(|one| one.hit.memory.turn_at) else { return Vec::new() };
-    let differs = |one: &Telling<'_>| {
-        let (Some(was), Some(is)) = (one.figures.get(thing), last.figures.get(thing)) else {
-            return false;
+/// Tells whether a cue may ask how much or when something is. A long one that is no question tells
+/// something itself; and what somebody did, they did once, unless it is asked how it was.
+fn may_ask_for_a_figure(cue: &Cue, wanted: Wanted) -> bool {
+    let wording = Wording::of(&cue.text);
+    let is_of_a_deed = matches!(wanted, Wanted::At(_)) && wording.has_any("did");
+    (wording.is_question || wording.len() <= WORDS_OF_A_TITLE_MAX) && !is_of_a_deed
+}
+
+/// What is told of one thing.
+struct About<'a> {
+    thing: &'a str,
+    /// It is a unit of what the cue asks for.
+    is_meant: bool,
+    telling: Vec<&'a Telling<'a>>,
+}
+
+impl<'a> About<'a> {
+    fn pairs(&self, wanted: Wanted) -> Vec<(MemoryNumber, MemoryNumber)> {
+        let until = match wanted {
+            Wanted::At(until) => until,
+            Wanted::First | Wanted::Former => Timestamp::MAX,
         };
-        was.is_disjoint(is)
-    };
-    let before: Vec<&Telling<'_>> = of_thing()
-        .filter(|one| is_before(&one.hit.memory, &last.hit.memory) && differs(one))
-        .filter(|one| SCORE_SHARE_MIN * one.hit.score <= last.hit.score)
-        .collect();
-    // One of them must be about the very same; who told a figure before that one, or the same
-    // figure, then is outdated too.
-    let same: Vec<&&Telling<'_>> = (before.iter())
-        .filter(|one| {
-            is_identifier(thing)
-                || !one.asked.is_empty()
-                    && one.asked.iter().all(|word| has_alike(&last.asked, word))
-                || SHARED_WORDS_MIN <= n_shared(&one.words, &last.words)
-        })
-        .collect();
-    let same_figures: BTreeSet<&String> =
-        same.iter().filter_map(|one| one.figures.get(thing)).flatten().collect();
-    let same_until = same.iter().map(|one| one.hit.memory.turn_at).max();
-    let is_outdated = |one: &&&Telling<'_>| {
-        let mut figures = one.figures.get(thing).into_iter().flatten();
-        Some(one.hit.memory.turn_at) <= same_until
-            || figures.any(|figure| same_figures.contains(figure))
-    };
-    before.iter().filter(is_outdated).map(|one| (one.hit.number, last.hit.number)).collect()
-}
-
-/// Figures by the name from code that they stand beside.
-pub(super) type NamedFigures = BTreeMap<String, BTreeSet<String>>;
-
-/// Returns the figures that stand beside names from code.
-pub(super) fn named_figures(text: &str) -> NamedFigures {
-    let mut figures = NamedFigures::new();
-    if !text.contains('_') {
-        return figures;
+        let is_stated = |one: &Telling<'_>| one.stated.contains_key(self.thing);
+        let stated = self.telling.iter().filter(|one| is_stated(one) && one.at() <= until);
+        let Some(last) = stated.max_by_key(|one| one.at()).copied() else { return Vec::new() };
+        let former = self.former(last);
+        let same = || self.chain(&former, last).into_iter();
+        let pairs: Vec<(&Telling<'_>, &Telling<'_>)> = match wanted {
+            Wanted::At(_) => {
+                let later = self.telling.iter().filter(|one| until < one.at());
+                let later = later.filter(|one| self.is_same(one, last) && self.differs(one, last));
+                former.iter().chain(later).map(|one| (*one, last)).collect()
+            }
+            Wanted::First => {
+                let Some(first) = same().min_by_key(|one| one.at()) else { return Vec::new() };
+                let others = former.iter().copied().filter(|one| self.differs(one, first));
+                others.chain([last]).map(|one| (one, first)).collect()
+            }
+            Wanted::Former => same().map(|one| (last, one)).collect(),
+        };
+        let is_near = |(low, high): &(&Telling<'_>, &Telling<'_>)| {
+            SCORE_SHARE_MIN * low.hit.score <= high.hit.score
+        };
+        pairs
+            .into_iter()
+            .filter(is_near)
+            .map(|(low, high)| (low.hit.number, high.hit.number))
+            .collect()
     }
-    for (name, figure) in assigned(&pieces_of(text)) {
-        figures.entry(name).or_default().insert(figure);
+
+    /// Those of the former who are about the very same as the last, or as one of themselves.
+    fn chain(&self, former: &[&'a Telling<'a>], last: &'a Telling<'a>) -> Vec<&'a Telling<'a>> {
+        let mut latest_first = former.to_vec();
+        latest_first.sort_by_key(|one| std::cmp::Reverse(one.at()));
+        let mut chain: Vec<&Telling<'_>> = Vec::new();
+        for one in latest_first {
+            if chain.iter().chain([&last]).any(|newer| self.is_same(one, newer)) {
+                chain.push(one);
+            }
+        }
+        chain
     }
-    figures
-}
 
-/// Returns the names from code that are given a figure: `MAX_GRAINS = 96`, "`MAX_GRAINS` is at 96
-/// now", but not "`MAX_GRAINS`, line 96".
-fn assigned(pieces: &[Piece]) -> Vec<(String, String)> {
-    let names = pieces.iter().enumerate().filter(|(_, piece)| is_identifier(&piece.word));
-    let given = names.filter_map(|(place, name)| {
-        let behind = pieces.get(place + 1..).unwrap_or_default().iter().take(ASSIGNING_WORDS_MAX);
-        let mut behind =
-            behind.skip_while(|piece| !piece.is_last && is_one_of(&piece.word, ASSIGNING));
-        let figure =
-            behind.next().filter(|_| !name.is_last).and_then(|own| figure_of(&own.word))?;
-        Some((name.word.clone(), figure))
-    });
-    given.take(FIGURES_MAX).collect()
-}
+    /// Those who told another figure before the last.
+    fn former(&self, last: &Telling<'_>) -> Vec<&'a Telling<'a>> {
+        let telling = self.telling.iter().copied();
+        let before: Vec<&Telling<'_>> = telling
+            .filter(|one| is_before(&one.hit.memory, &last.hit.memory) && self.differs(one, last))
+            .collect();
+        // One of them must be about the very same; who told a figure before that one, or the same
+        // figure, then is outdated too.
+        let same: Vec<&Telling<'_>> =
+            before.iter().copied().filter(|one| self.is_same(one, last)).collect();
+        let same_figures: BTreeSet<&String> =
+            same.iter().filter_map(|one| one.figures.get(self.thing)).flatten().collect();
+        let same_until = same.iter().map(|one| one.at()).max();
+        let is_outdated = |one: &&Telling<'_>| {
+            let mut figures = one.figures.get(self.thing).into_iter().flatten();
+            Some(one.at()) <= same_until || figures.any(|figure| same_figures.contains(figure))
+        };
+        before.into_iter().filter(is_outdated).collect()
+    }
 
-/// What may stand between a name and the figure it is given.
-const ASSIGNING: &str = "is|at|to|now|set|stays|raised|lowered|changed|ist|auf|jetzt";
-const ASSIGNING_WORDS_MAX: usize = 5;
+    /// Tells whether one tells other figures than another, or some that the other says are replaced.
+    fn differs(&self, one: &Telling<'_>, other: &Telling<'_>) -> bool {
+        let figures = (one.figures.get(self.thing), other.figures.get(self.thing));
+        matches!(figures, (Some(was), Some(is)) if was.is_disjoint(is))
+            || self.is_replaced(one, other)
+    }
+
+    /// Tells whether another says that a figure of one is replaced, and by what.
+    fn is_replaced(&self, one: &Telling<'_>, other: &Telling<'_>) -> bool {
+        let figures = (one.figures.get(self.thing), other.figures.get(self.thing));
+        let (Some(was), Some(is)) = figures else { return false };
+        let replaced = other.replaced.get(self.thing);
+        replaced.is_some_and(|replaced| !replaced.is_disjoint(was)) && !is.is_subset(was)
+    }
+
+    /// Tells whether one is about the very same as another.
+    fn is_same(&self, one: &Telling<'_>, other: &Telling<'_>) -> bool {
+        let is_short = |telling: &Telling<'_>| telling.hit.memory.text.len() <= FEW_BYTES;
+        let is_meant = self.is_meant && is_short(one) && is_short(other);
+        let n_shared_min = match (self.is_replaced(one, other), is_meant) {
+            (true, _) => SHARED_WORDS_MIN - 2,
+            (false, true) => SHARED_WORDS_MIN - 1,
+            (false, false) => SHARED_WORDS_MIN,
+        };
+        is_identifier(self.thing)
+            || !one.asked.is_empty() && one.asked.iter().all(|word| has_alike(&other.asked, word))
+            || n_shared_min <= n_shared(&one.words, &other.words)
+    }
+}
 
 fn may_tell(memory: &Memory) -> bool {
     is_spoken(memory)
@@ -146,38 +207,35 @@ struct Telling<'a> {
     /// What it is about.
     words: BTreeSet<String>,
     /// By the word of the cue that stands beside them, or by a name from code.
-    figures: BTreeMap<String, BTreeSet<String>>,
-    /// It is said to be so, and not asked, thought of or proposed.
-    is_stated: bool,
+    figures: Figures,
+    /// Those that are said to be so, and not asked for, thought of or proposed.
+    stated: Figures,
+    /// Those that are said to be so no longer.
+    replaced: Figures,
 }
+
+type Figures = BTreeMap<String, BTreeSet<String>>;
 
 impl<'a> Telling<'a> {
     fn of(hit: &'a Ranked, asked: &Asked) -> Self {
         let text = &hit.memory.text;
         let pieces = pieces_of(text);
-        let mut figures: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (figure, beside) in figures_of(&pieces) {
-            for thing in asked.things.iter().filter(|thing| has_alike(&beside, thing)) {
-                figures.entry(thing.clone()).or_default().insert(figure.clone());
+        let figures = asked.figures_in(&pieces, false);
+        let (stated, replaced) = match figures.is_empty() {
+            true => (Figures::new(), Figures::new()),
+            false => {
+                let stated = pieces_of(&stated_of(text));
+                (asked.figures_in(&stated, false), asked.figures_in(&stated, true))
             }
-        }
-        let is_asked = |name: &str| {
-            name.split('_').any(|part| asked.words.iter().any(|word| is_alike(word, part)))
         };
-        for (name, figure) in assigned(&pieces).into_iter().filter(|(name, _)| is_asked(name)) {
-            figures.entry(name).or_default().insert(figure);
-        }
         let own: BTreeSet<String> = pieces.iter().flat_map(Piece::words).collect();
         let asked = asked.words.iter().filter(|word| has_alike(&own, word)).cloned().collect();
-        let is_stated = !text.contains('?') && !Wording::of(text).has_any(THOUGHT_OF);
-        let tells = |word: &String| {
-            SHARED_LETTERS_MIN <= word.chars().count()
-                && !is_stop_word(word)
-                && !is_unit(word)
-                && !word.starts_with(|first: char| first.is_ascii_digit())
-        };
-        let words = own.into_iter().filter(tells).collect();
-        Self { hit, asked, words, figures, is_stated }
+        let words = own.into_iter().filter(|word| tells(word)).collect();
+        Self { hit, asked, words, figures, stated, replaced }
+    }
+
+    fn at(&self) -> Timestamp {
+        self.hit.memory.turn_at
     }
 
     fn project(&self) -> Option<&str> {
@@ -185,7 +243,15 @@ impl<'a> Telling<'a> {
     }
 }
 
-fn has_alike(words: &BTreeSet<String>, word: &str) -> bool {
+/// Tells whether a word says what a text is about, and is no figure or unit.
+fn tells(word: &str) -> bool {
+    SHARED_LETTERS_MIN <= word.chars().count()
+        && !is_stop_word(word)
+        && !is_unit(word)
+        && !word.starts_with(|first: char| first.is_ascii_digit())
+}
+
+pub(super) fn has_alike(words: &BTreeSet<String>, word: &str) -> bool {
     words.contains(word) || words.iter().any(|own| is_alike(own, word))
 }
 
@@ -193,245 +259,140 @@ fn has_alike(words: &BTreeSet<String>, word: &str) -> bool {
 struct Asked {
     words: BTreeSet<String>,
     things: BTreeSet<String>,
+    /// Those of them that are units of what is asked for.
+    meant: BTreeSet<String>,
+}
+
+impl Asked {
+    /// Returns the figures of a text that are of what is asked for: those that it tells, or those
+    /// that it tells as what was.
+    fn figures_in(&self, pieces: &[Piece], is_former: bool) -> Figures {
+        let mut figures = Figures::new();
+        for figure in figures_of(pieces).into_iter().filter(|own| own.is_former == is_former) {
+            for thing in self.things.iter().filter(|thing| has_alike(&figure.beside, thing)) {
+                figures.entry(thing.clone()).or_default().insert(figure.digits.clone());
+            }
+        }
+        if is_former {
+            return figures;
+        }
+        let is_asked = |name: &str| {
+            name.split('_').any(|part| self.words.iter().any(|word| is_alike(word, part)))
+        };
+        for (name, figure) in assigned(pieces).into_iter().filter(|(name, _)| is_asked(name)) {
+            figures.entry(name).or_default().insert(figure);
+        }
+        figures
+    }
+}
+
+/// Returns the words that say what the figures of a text are of that a cue asks for: those beside
+/// them, and what else of the cue it has. None where it tells no such figure.
+pub(super) fn words_of_figures(cue: &Cue, text: &str) -> BTreeSet<String> {
+    let asked = asked_of(cue);
+    if !Wording::of(&cue.text).has_any(QUANTITIES) && !asked.things.contains(DATE) {
+        return BTreeSet::new();
+    }
+    let pieces = pieces_of(text);
+    let is_asked =
+        |beside: &BTreeSet<String>| asked.things.iter().any(|own| has_alike(beside, own));
+    let of_figures = figures_of(&pieces).into_iter().map(|own| own.beside).filter(is_asked);
+    let mut words: BTreeSet<String> = of_figures.flatten().collect();
+    if !words.is_empty() {
+        let own = pieces.iter().flat_map(Piece::words);
+        words.extend(own.filter(|word| has_alike(&asked.words, word)));
+    }
+    words.retain(|word| tells(word));
+    words
+}
+
+/// Leaves out of a text what is asked for, thought of or proposed.
+fn stated_of(text: &str) -> String {
+    let mut stated = String::with_capacity(text.len());
+    let mut kept_until = 0;
+    for range in sentences(text) {
+        let sentence = text.get(range.clone()).unwrap_or_default();
+        let wording = Wording::of(sentence);
+        if wording.is_question || wording.has_any(THOUGHT_OF) {
+            stated.push_str(text.get(kept_until..range.start).unwrap_or_default());
+            kept_until = range.end;
+        }
+    }
+    stated.push_str(text.get(kept_until..).unwrap_or_default());
+    stated
 }
 
 fn asked_of(cue: &Cue) -> Asked {
     let pieces = pieces_of(&cue.text);
-    let words = pieces.iter().map(|piece| piece.word.as_str());
-    let tells = |word: &&str| WORD_LETTERS_MIN <= word.chars().count() && !is_stop_word(word);
-    let words: BTreeSet<String> = words.filter(tells).take(THINGS_MAX).map(str::to_owned).collect();
+    let words = pieces.iter().flat_map(Piece::words);
+    let is_long = |word: &String| WORD_LETTERS_MIN <= word.chars().count() && !is_stop_word(word);
+    let words: BTreeSet<String> = words.filter(is_long).take(THINGS_MAX).collect();
     let wording = Wording::of(&cue.text);
-    let meant = MEANT.iter().filter(|(forms, _)| wording.has_any(forms));
-    let units = meant.flat_map(|(_, units)| units.split('|')).map(str::to_owned);
-    let things = match wording.begins_any(WHEN) || wording.has_any(NAMED_DAYS) {
+    // The first that is asked in so many words: "how much time" is not "how much".
+    let meant = MEANT.iter().find(|(forms, _)| wording.has_any(forms));
+    let meant = meant.into_iter().flat_map(|(_, units)| units.split('|')).map(str::to_owned);
+    let meant: BTreeSet<String> = meant.collect();
+    let is_day_named = wording.has_any(NAMED_DAYS) && !wording.has_any(NO_DAYS);
+    let things = match wording.begins_any(WHEN) || is_day_named {
         true => DAYS.map(str::to_owned).into(),
-        false => words.iter().cloned().chain(units).collect(),
+        false => counted(&wording).unwrap_or(words.clone()).union(&meant).cloned().collect(),
     };
     let words = words.into_iter().filter(|word| !is_unit(word)).collect();
-    Asked { words, things }
+    Asked { words, things, meant }
+}
+
+/// Returns what is counted where a cue asks how many: no other word of it has a figure.
+fn counted(wording: &Wording) -> Option<BTreeSet<String>> {
+    let (_, end) = ["how many", "wie viele"].iter().find_map(|form| wording.find(form))?;
+    let words = wording.words().skip(end).take(COUNTED_WORDS);
+    Some(words.map(|word| without_plural_unit(word).to_owned()).collect())
 }
 
 /// Who asks for a day or an hour asks for no other figure: how such a cue begins, what it names …
 const WHEN: &str = "\
-     when|until when|since when|by when|what date|which date|what day|which day|on which|wann|\
-     bis wann|seit wann";
-const NAMED_DAYS: &str = "\
-     target date|release date|due date|launch date|start date|new date|deadline|datum";
+     when|until when|since when|by when|what date|which date|what day|which day|on which day|\
+     on which date|wann|bis wann|seit wann";
+const NAMED_DAYS: &str = "date|deadline|datum|termin|echéance|fecha";
+const NO_DAYS: &str = "\
+     date format|date formats|date picker|date library|date column|date field|date range|\
+     date parsing|date type|up to date|to date";
 /// … and what it is of.
-const DAYS: [&str; 2] = [DATE, "o'clock"];
+const DAYS: [&str; 3] = [DATE, WEEKDAY, "o'clock"];
+
+/// Who asks for a figure names one of these.
+const QUANTITIES: &str = "\
+     how many|how much|how long|how often|how big|how large|how fast|how far|what time|which time|\
+     port|limit|timeout|size|version|interval|rate|number|budget|price|cost|costs|threshold|window|\
+     length|retention|ttl|count|maximum|minimum|max|min|distance|radius|percentage|percent|quota|\
+     capacity|replicas|retries|attempts|wie viele|wie viel|wie lange|wie oft|wie groß|сколько|\
+     combien|cuánto|cuántos|cuántas";
 
 /// What is asked for without being named.
 const MEANT: &[(&str, &str)] = &[
-    ("how long|how fast|wie lange", "second|minute|hour|day|week|month"),
+    ("weekday|which day|what day|welcher tag|welchem tag", WEEKDAY),
+    ("how much time|how long|how fast|how soon|wie lange", TIMES),
+    ("how often|how many times|wie oft", "attempt|second|minute|hour|day|week|month"),
     ("what time|which time", "o'clock"),
-    ("how much|price|cost|costs|charge|pay|paid|fee", "euro|dollar"),
     ("how big|how large|size", "kb|mb|gb"),
-    (
-        "timeout|time out|times out|idle|inactivity|expire|expires|ttl|retention|keep|kept",
-        "second|minute|hour|day|week|month",
-    ),
+    ("timeout|time out|times out|idle|inactivity|expire|expires|ttl|retention|keep|kept", TIMES),
+    ("how much|price|cost|costs|charge|pay|paid|fee", "euro|dollar"),
 ];
-
-/// A word of a text with its signs taken off.
-struct Piece {
-    word: String,
-    /// Something else begins behind it.
-    is_last: bool,
-}
-
-impl Piece {
-    /// Returns the words it is made of, and itself: `MAX_GRAINS` is of grains.
-    fn words(&self) -> Vec<String> {
-        let parts = self.word.split(['_', '-']).map(without_plural_unit);
-        let whole = is_identifier(&self.word).then_some(self.word.as_str());
-        parts.chain(whole).map(str::to_owned).collect()
-    }
-}
-
-fn pieces_of(text: &str) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
-    for line in text.lines() {
-        for raw in line.split([' ', '\t', '`', '=', '(', ')', '"', '“', '”', '*', '/']) {
-            let is_last = raw.ends_with(['.', ',', ';', '!', '?']);
-            let trimmed = raw.trim_matches(|letter: char| {
-                !letter.is_alphanumeric() && !matches!(letter, '€' | '$' | '%')
-            });
-            let lower = trimmed.to_lowercase();
-            // "25s" and "8€" are a figure and what it is of.
-            let n_figure = lower.find(|letter: char| !is_of_figure(letter)).unwrap_or(lower.len());
-            let (figure, rest) = lower.split_at(n_figure);
-            for part in [figure.trim_end_matches([',', '.', ':']), rest] {
-                if !part.is_empty() && pieces.len() < PIECES_MAX {
-                    let word = without_plural_unit(part).to_owned();
-                    pieces.push(Piece { word, is_last: false });
-                }
-            }
-            // A sign alone stands behind a quotation mark or a bracket, and parts what it follows.
-            mark_last(&mut pieces, is_last);
-        }
-        mark_last(&mut pieces, true);
-    }
-    pieces
-}
-
-fn mark_last(pieces: &mut [Piece], is_last: bool) {
-    if let Some(last) = pieces.last_mut() {
-        last.is_last |= is_last;
-    }
-}
-
-fn is_of_figure(letter: char) -> bool {
-    letter.is_ascii_digit() || matches!(letter, ',' | '.' | ':')
-}
-
-/// Returns each figure with the words beside it, as far as no sign parts them.
-fn figures_of(pieces: &[Piece]) -> Vec<(String, BTreeSet<String>)> {
-    let mut figures = Vec::new();
-    for (place, piece) in pieces.iter().enumerate() {
-        if figures.len() == FIGURES_MAX {
-            break;
-        }
-        let Some(figure) = figure_of(&piece.word) else { continue };
-        let before = pieces.get(..place).unwrap_or_default().iter().rev();
-        let before = before.take_while(|other| !other.is_last).take(WORDS_BEFORE);
-        let behind = pieces.get(place + 1..).unwrap_or_default().iter();
-        let n_behind = behind.clone().take_while(|other| !other.is_last).count() + 1;
-        let behind = behind.take(if piece.is_last { 0 } else { n_behind.min(WORDS_BEHIND) });
-        let mut beside: BTreeSet<String> = before.chain(behind).flat_map(Piece::words).collect();
-        if figure.contains(':') {
-            beside.insert("o'clock".to_owned());
-        }
-        // "January 2027" is no day.
-        if DAY_DIGITS_MAX < figure.len() {
-            beside.remove(DATE);
-        }
-        figures.push((figure, beside));
-    }
-    figures
-}
-
-/// Returns what a word counts, in digits.
-fn figure_of(word: &str) -> Option<String> {
-    if word.starts_with(|first: char| first.is_ascii_digit()) {
-        return Some(word.replace(',', ""));
-    }
-    let known = NUMBERS.iter().find(|(name, _)| *name == word)?;
-    Some(known.1.to_owned())
-}
-
-const NUMBERS: &[(&str, &str)] = &[
-    ("two", "2"),
-    ("three", "3"),
-    ("four", "4"),
-    ("five", "5"),
-    ("six", "6"),
-    ("seven", "7"),
-    ("eight", "8"),
-    ("nine", "9"),
-    ("ten", "10"),
-    ("twelve", "12"),
-    ("fourteen", "14"),
-    ("fifteen", "15"),
-    ("twenty", "20"),
-    ("thirty", "30"),
-    ("sixty", "60"),
-];
-
-/// What a day in a month is of.
-const DATE: &str = "date";
-const DAY_DIGITS_MAX: usize = 2;
-
-/// Units by all their names.
-const UNITS: &[(&str, &str)] = &[
-    ("second", "s|sec|secs|second|seconds|sekunden"),
-    ("minute", "min|mins|minute|minutes|minuten"),
-    ("hour", "h|hour|hours|hourly|stunden"),
-    ("day", "d|day|days|daily|tage"),
-    ("week", "week|weeks|weekly|wochen"),
-    ("month", "month|months|monthly|monate"),
-    ("euro", "€|eur|euro|euros"),
-    ("dollar", "$|usd|dollar|dollars"),
-    ("percent", "%|percent|prozent"),
-    (
-        DATE,
-        "jan|january|feb|february|apr|april|jun|june|jul|july|aug|august|sept|september|oct|\
-         october|nov|november|december|januar|februar|märz|juni|juli|oktober|dezember",
-    ),
-    ("kb", "kb|kib"),
-    ("mb", "mb|mib"),
-    ("gb", "gb|gib"),
-];
-
-/// Tells whether a word is a name from code: whatever is asked, it is the same thing everywhere.
-fn is_identifier(word: &str) -> bool {
-    let mut parts = word.split('_').filter(|part| part.chars().any(char::is_alphabetic));
-    parts.nth(1).is_some()
-}
-
-/// Returns a unit under its one name, and any other word as it is.
-fn without_plural_unit(word: &str) -> &str {
-    static KNOWN: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
-        let all =
-            UNITS.iter().rev().map(|(unit, names)| names.split('|').map(|name| (name, *unit)));
-        all.flatten().collect()
-    });
-    KNOWN.get(word).copied().unwrap_or(word)
-}
-
-fn is_unit(word: &str) -> bool {
-    UNITS.iter().any(|(unit, _)| *unit == word)
-}
+const TIMES: &str = "second|minute|hour|day|week|month";
 
 /// What is worded so is not so yet.
 const THOUGHT_OF: &str = "\
      could|would|might|maybe|perhaps|i'd|we'd|suggest|propose|recommend|alternatively|shall|\
-     should be|if you|if we|was|were|used to|könnte|könnten|würde|vielleicht|vorschlag|war";
+     should be|if you|if we|used to|könnte|könnten|würde|vielleicht|vorschlag";
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn told(text: &str, thing: &str) -> Vec<String> {
-        let figures = figures_of(&pieces_of(text)).into_iter();
-        let own = figures.filter(|(_, beside)| has_alike(beside, thing));
-        own.map(|(figure, _)| figure).collect()
-    }
-
-    #[test]
-    fn a_figure_is_of_the_words_beside_it() {
-        assert_eq!(
-            told("Hydrolog lists 2,310 meters since Wednesday, 470 new.", "meters"),
-            ["2310"]
-        );
-        assert_eq!(told("`MAX_GRAINS: usize = 128`.", "grains"), ["128"]);
-        assert_eq!(told("timeout 60s, threshold 30 L/h, 2,275 meters", "timeout"), ["60"]);
-        assert_eq!(told("A parcel waits nine days.", "day"), ["9"]);
-        assert_eq!(told("Dump runs at 04:15 now.", "o'clock"), ["04:15"]);
-        for apart in
-            ["The port is ready. 30 tests pass", "3 replicas. The port stays.", "- `port`\n- 30"]
-        {
-            assert_eq!(told(apart, "port"), Vec::<String>::new(), "{apart}");
-        }
-        assert_eq!(told("(the port), 30 tests", "port"), Vec::<String>::new());
-        assert_eq!(told("price is 8€ a month", "euro"), ["8"]);
-    }
-
-    #[test]
-    fn a_name_from_code_has_the_figure_it_is_given() {
-        let given =
-            |text: &str| -> Vec<String> { named_figures(text).into_values().flatten().collect() };
-        assert_eq!(given("`HOOK_TIMEOUT_S=10` in settings.py"), ["10"]);
-        assert_eq!(given("HOOK_TIMEOUT_S is at 25 on staging"), ["25"]);
-        assert_eq!(given("HOOK_TIMEOUT_S is 45s now"), ["45"]);
-        assert_eq!(given("HOOK_TIMEOUT_S is read at line 40"), Vec::<String>::new());
-        assert_eq!(given("HOOK_TIMEOUT_S, 40 tests"), Vec::<String>::new());
-    }
-
     #[test]
     fn who_asks_for_a_day_asks_for_no_other_figure() {
         let things = |cue: &str| asked_of(&Cue::understand(cue, Timestamp::UNIX_EPOCH)).things;
         assert_eq!(things("when does the pilot start"), DAYS.map(str::to_owned).into());
-        assert!(things("how many retries do we make when it is full").contains("retries"));
+        assert!(things("how many retries do we make when it is full").contains("attempt"));
         assert!(!things("how many workers may we run").contains(DATE));
     }
 

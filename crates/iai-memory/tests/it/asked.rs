@@ -17,7 +17,7 @@ fn session(name: &str, project: &str, at: Timestamp, said: &[&str]) -> Vec<NewMe
     turns.collect()
 }
 
-fn lived(sessions: &[(&str, i64, &[&str])]) -> Home {
+pub(crate) fn lived(sessions: &[(&str, i64, &[&str])]) -> Home {
     let home = Home::new();
     for (n, (project, days, said)) in sessions.iter().enumerate() {
         let name = format!("s{n}");

@@ -21,3 +21,4 @@ mod picture;
 mod recall;
 mod relate;
 mod taught;
+mod values;

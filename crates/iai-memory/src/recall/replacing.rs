@@ -1,0 +1,142 @@
+//! How a text says that one thing is in the place of another that it names: "from quoll to numbat",
+//! "96 instead of 64", `MAX_GRAINS = 128` where it was 96.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use super::cue::words_of_in_order;
+use super::figures::{NamedFigures, named_figures};
+use crate::remarks::Wording;
+
+/// The numbers of a text that another may replace.
+const FIGURES_MAX: usize = 8;
+/// Its names from code that another may replace; shorter ones are no names.
+const CODE_NAMES_MAX: usize = 4;
+const CODE_LETTERS_MIN: usize = 3;
+
+/// Returns the numbers that a text tells; how many memories have them does not matter.
+pub(super) fn numbers_of(text: &str) -> Vec<(u64, String)> {
+    let words = words_of_in_order(text).into_iter();
+    let figures = words.filter(|word| word.chars().any(|letter| letter.is_ascii_digit()));
+    figures.take(FIGURES_MAX).map(|word| (u64::MAX, word)).collect()
+}
+
+/// Tells whether a name from code has another figure in a text than it had.
+pub(super) fn has_another_figure(was: &NamedFigures, text: &str) -> bool {
+    if was.is_empty() {
+        return false;
+    }
+    let is = named_figures(text);
+    was.iter().any(|(name, old)| is.get(name).is_some_and(|new| new.is_disjoint(old)))
+}
+
+/// Returns the names of a text that are made of several words, each as one, and those that stand in
+/// code: `billing-core`, `orders`.
+pub(super) fn code_names_of(text: &str) -> Vec<(u64, String)> {
+    let joined = with_compounds(text);
+    let quoted = joined.split('`').skip(1).step_by(2).map(str::trim);
+    let is_word = |name: &&str| {
+        CODE_LETTERS_MIN <= name.len()
+            && name.chars().any(char::is_alphabetic)
+            && name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+    };
+    let quoted = quoted.filter(is_word).map(str::to_lowercase);
+    let wording = Wording::of(&joined);
+    let is_compound = |word: &&str| word.contains('_') && word.chars().any(char::is_alphabetic);
+    let compounds = wording.words().filter(is_compound).map(str::to_owned);
+    let mut names: Vec<(u64, String)> = Vec::new();
+    for name in compounds.chain(quoted) {
+        if names.len() < CODE_NAMES_MAX && names.iter().all(|(_, known)| *known != name) {
+            names.push((u64::MAX, name));
+        }
+    }
+    names
+}
+
+/// Writes arrows in words, but not where several in one line tell the way that something takes.
+pub(super) fn with_arrows(text: &str) -> Cow<'_, str> {
+    if !text.contains('→') && !text.contains("->") {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.split_inclusive('\n').map(|line| {
+        let line = line.replace("->", "→");
+        match line.matches('→').count() {
+            1 => line.replace('→', " becomes "),
+            _ => line,
+        }
+    });
+    Cow::Owned(lines.collect())
+}
+
+/// Writes compounds as one word.
+pub(super) fn with_compounds(text: &str) -> Cow<'_, str> {
+    if !text.contains('-') {
+        return Cow::Borrowed(text);
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let is_inside = |at: usize| {
+        let mut sides = [at.checked_sub(1), at.checked_add(1)].into_iter();
+        sides.all(|side| {
+            side.and_then(|side| letters.get(side)).is_some_and(|l| l.is_alphanumeric())
+        })
+    };
+    let joined = letters.iter().enumerate().map(|(at, letter)| match letter {
+        '-' if is_inside(at) => '_',
+        letter => *letter,
+    });
+    Cow::Owned(joined.collect())
+}
+
+/// Tells whether a text says that another thing is in the place of one of these.
+pub(super) fn replaces_one_of(wording: &Wording, names: &[(u64, String)]) -> bool {
+    static FORMS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+        let forms = REPLACING.split('|').filter_map(|form| form.split_once('X'));
+        forms.map(|(before, after)| (before.trim(), after.trim())).collect()
+    });
+    let words = wording.words().enumerate();
+    let mut places = words.filter(|(_, word)| names.iter().any(|(_, name)| name == word));
+    places.any(|(place, _)| {
+        FORMS.iter().any(|(before, after)| wording.stands_between(place, before, after))
+    })
+}
+
+/// How it is said that another thing takes the place of X.
+const REPLACING: &str = "\
+     rename X to|rename the X|renamed X to|renamed the X|X is renamed|X was renamed|from X to|\
+     rename X|renamed X|renaming X|switched X to|migrated X to|X is gone|X is removed|X is retired|\
+     X is deprecated|X will be uninstalled|X was removed|X becomes|X became|X is now|X is called|\
+     instead of X|replaced X|replaces X|was X|were X|down from X|up from X|used to be X|\
+     X is too|X isn't enough|X is not enough|remove X|removed X|get rid of X|\
+     drop X for|X heißt jetzt|X wird zu|X in … umbenannt|von X auf|von X zu|statt X|\
+     переименовали X|вместо X|с X на|\
+     au lieu de X|de X à|en lugar de X|de X a";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, name: &str, expect: bool) {
+        let told = with_arrows(text);
+        let wording = match name.contains('_') {
+            true => Wording::of(&with_compounds(&told)),
+            false => Wording::of(&told),
+        };
+        assert_eq!(replaces_one_of(&wording, &[(300, name.to_owned())]), expect, "{text}");
+    }
+
+    #[test]
+    fn a_text_names_what_is_replaced() {
+        check("We rename quoll to numbat, for the lawyers.", "quoll", true);
+        check("We switch from quoll to numbat.", "quoll", true);
+        check("Quoll heißt jetzt Numbat.", "quoll", true);
+        check("Renamed the service quoll → numbat.", "quoll", true);
+        check("The way is pier → quoll → numbat.", "quoll", false);
+        check("Renamed quoll-api to numbat.", "quoll_api", true);
+        check("On 2026-11-16 instead of 2026-10-05.", "2026", true);
+        check("The quoll is moved to Friday.", "quoll", false);
+        check("The port is 8090 now; was 8080.", "8080", true);
+        check("no comparison, just switch. numbat, remove quoll", "quoll", true);
+        check("I removed the test of quoll", "quoll", false);
+    }
+}
