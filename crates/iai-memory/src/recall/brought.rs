@@ -15,7 +15,8 @@ use super::replacing::{code_names_of, numbers_of, replaces_one_of, with_arrows, 
 use super::since::{NameSearch, RARE_MAX, Since, TEXT_BYTES_MAX, named_since, tied_since};
 use super::values::{Wanted, retold, words_of_figures};
 use crate::error::Result;
-use crate::remarks::{Wording, is_spoken};
+use crate::organise::n_shared;
+use crate::remarks::{Wording, is_one_of, is_spoken};
 
 /// The best hits that are followed, and how many turns they bring along at most.
 const HITS_LOOKED_AT: usize = 2;
@@ -79,6 +80,7 @@ fn changed_since(
     let about = (hit.number, &hit.memory);
     let mut all = later_in_the_talk(asking, hit, now)?;
     all.extend(retold_since(asking, hit, now)?);
+    all.extend(taken_over_since(asking, hit, now)?);
     // Each by itself: beside all that an assistant says, the user's word may not be among them.
     all.extend(tied_since(engine, reader, about, Role::User, now)?);
     all.extend(tied_since(engine, reader, about, Role::Assistant, now)?);
@@ -176,6 +178,62 @@ fn retold_since(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<Vec<
     let last = telling.into_iter().find(|one| Some(one.number) == last);
     Ok(last.map(|last| replacing((last.number, last.memory))).into_iter().collect())
 }
+
+/// Returns who later took over what the cue asks a person for and a hit names one of.
+fn taken_over_since(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<Vec<Since>> {
+    let Asking { engine, reader, cue } = asking;
+    let wording = Wording::of(&cue.text);
+    if !wording.has_any(WHO) && !wording.has_any(IN_CHARGE) {
+        return Ok(Vec::new());
+    }
+    let mut words = telling_words(&hit.memory.text);
+    words.retain(|word| !is_one_of(word, IN_CHARGE));
+    let matter = words.clone();
+    let who = &[Role::User, Role::Assistant];
+    let search = NameSearch { words, named_by_max: u64::MAX, beside: TAKING_OVER, who };
+    let mut since = named_since(engine, reader, (hit.number, &hit.memory), search, now)?.since;
+    since.retain(|(_, memory)| {
+        let wording = Wording::of(&memory.text);
+        let is_taken_over =
+            || wording.has_any(TAKES_OVER) && 0 < n_shared(&matter, &telling_words(&memory.text));
+        let mut named = wording.words().enumerate().filter(|(_, word)| matter.contains(*word));
+        let mut leaves = || {
+            named.any(|(place, _)| {
+                LEAVES.split('|').any(|form| wording.stands_between(place, "", form))
+            })
+        };
+        !wording.is_question && (leaves() || is_taken_over())
+    });
+    let last = since.into_iter().max_by_key(|(number, memory)| (memory.turn_at, *number));
+    Ok(last.map(replacing).into_iter().collect())
+}
+
+/// What a cue has that asks for a person, …
+const WHO: &str = "who|whom|whose|wer|wem|wen|qui|quién|кто|кого";
+const IN_CHARGE: &str = "owner|responsible|in charge|maintainer|contact|zuständig|verantwortlich";
+/// … how it is said that somebody else does it now, …
+const TAKES_OVER: &str = "\
+     takes over|took over|taking over|take over|hands … over to|handed … over to|handed over|\
+     hand over|new owner|owns … now|now owns|owner is now|is now owned by|is now responsible|\
+     responsible … now|goes to … now|now goes to|go to … from now|from then on|steps in|\
+     übernimmt|übernommen|zuständig ist jetzt|reprend|se encarga";
+/// … or, behind the name, that somebody no longer does, and by which words both are searched for.
+const LEAVES: &str = "\
+     leaves|left|is leaving|has left|quits|quit|retires|retired|switched to|switches to|moved to|\
+     moves to|changed teams|changes teams|is on leave|is on parental|is gone|s last day|'s last day|\
+     's gone|last day|went to|goes to|verlässt|hat gewechselt|wechselt|ist weg|quitte|se va";
+const TAKING_OVER: &[&str] = &[
+    "takes",
+    "took",
+    "taking",
+    "handover",
+    "handed",
+    "leaves",
+    "left",
+    "leave",
+    "switched",
+    "übernimmt",
+];
 
 /// What is worded so is not so yet.
 const THOUGHT_OF: &str = "\

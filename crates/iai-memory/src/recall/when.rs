@@ -159,6 +159,11 @@ pub(crate) fn is_telling(word: &str) -> bool {
     !words::is_small(word) && !words::is_asking(word)
 }
 
+/// Tells whether a word asks.
+pub(crate) fn is_asking(word: &str) -> bool {
+    words::is_asking(word)
+}
+
 /// What a cue sets itself beside: "what broke before the release".
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Anchor {

@@ -187,7 +187,7 @@ fn the_last_of_several_figures_for_one_thing_stands_first() {
         texts(&home.engine.recall(&ask, now()).unwrap())[0].to_owned()
     };
     assert!(first(None).contains("96"), "{}", first(None));
-    assert!(first(Some(days_ago(45))).contains("64"), "nobody had said 96 yet");
+    assert!(first(Some(days_ago(45))).contains("128"), "nobody had said 96 yet");
 }
 
 #[test]

@@ -111,3 +111,20 @@ fn a_long_statement_asks_for_no_figure() {
                was skipped and nobody saw it";
     check_first(&home, cue, "step 2");
 }
+
+#[test]
+fn who_took_over_stands_above_who_did_it_before() {
+    let home = lived(&[
+        (
+            "/p",
+            90,
+            &["Whom do I ask about invoices?", "Amara is responsible for the billing of invoices."],
+        ),
+        ("/p", 60, &["Bo has the keys of the invoices printer.", "Noted."]),
+        ("/p", 40, &["Amara is on leave until May. Bo takes over billing", "Noted."]),
+        ("/p", 30, &["The feed is owned by Chidi, ask him when the feed is late.", "Noted."]),
+        ("/p", 20, &["Chidi switched to pricing. It's Dana now", "Noted."]),
+    ]);
+    check_first(&home, "who is responsible for invoices?", "Bo takes over");
+    check_first(&home, "the feed is late, who do I call?", "It's Dana now");
+}
