@@ -15,6 +15,7 @@ mod figures;
 mod found;
 #[cfg(test)]
 mod fuzz;
+mod handover;
 mod hints;
 pub(crate) mod knobs;
 mod linked;
@@ -27,6 +28,7 @@ mod replacing;
 mod replies;
 mod shape;
 mod since;
+mod stated;
 mod structural;
 mod temporal;
 mod text;

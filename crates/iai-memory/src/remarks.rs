@@ -13,7 +13,7 @@ use iai_store::{
 };
 use serde_json::{Value, json};
 
-pub(crate) use phrase::{Wording, is_one_of, is_question};
+pub(crate) use phrase::{Wording, is_one_of};
 pub(crate) use rules::is_remember_request;
 pub(crate) use sentences::{beginning, sentences};
 

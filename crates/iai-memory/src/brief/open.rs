@@ -44,16 +44,15 @@ fn threads<'a, 'b>(
     let mut n_heard = 0;
     for (session_idx, open) in open.iter().enumerate() {
         let is_latest = session_idx == 0;
-        found.extend(open.iter().filter(|thread| match thread.why {
-            _ if is_latest => true,
-            Why::Next | Why::PutOff => {
-                let unheard = sessions.get(n_heard..session_idx).unwrap_or_default();
-                unheard.iter().flat_map(Session::turns).for_each(|turn| spoken.hear(&turn.text));
-                n_heard = session_idx;
-                !spoken.takes_up(thread.sentence)
-            }
+        found.extend(open.iter().filter(|thread| {
             // Nobody waits for an answer any more once another session went by.
-            Why::Unanswered | Why::AwaitsTheUser => false,
+            if is_latest || !thread.is_put_off() {
+                return is_latest;
+            }
+            let unheard = sessions.get(n_heard..session_idx).unwrap_or_default();
+            unheard.iter().flat_map(Session::turns).for_each(|turn| spoken.hear(&turn.text));
+            n_heard = session_idx;
+            !spoken.takes_up(thread.sentence)
         }));
     }
     found.truncate(OPEN_MAX);

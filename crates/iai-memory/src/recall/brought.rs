@@ -1,7 +1,7 @@
-//! What says that something changed since, brought beside the hit whose matter it is, though the cue
-//! has none of its words: who asks how a service is called finds the old name, and from there "we
-//! rename it to …". Such a turn stands right below the hit that it is about, or above it where it
-//! tells what is in the place of what the hit tells.
+//! What says that something changed since, brought beside the hit whose matter it is, though the
+//! cue has none of its words: who asks how a service is called finds the old name, and from there
+//! "we rename it to …". Such a turn stands right below the hit that it is about, or above it where
+//! it tells what is in the place of what the hit tells.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,18 @@ use jiff::Timestamp;
 
 use super::changes::telling_words;
 use super::found::Found;
+use super::handover::{Charge, TAKING_OVER};
 use super::rank::{Asking, Ranked};
-use super::replacing::{code_names_of, numbers_of, replaces_one_of, with_arrows, with_compounds};
-use super::since::{NameSearch, RARE_MAX, Since, TEXT_BYTES_MAX, named_since, tied_since};
+use super::replacing::{
+    code_names_of, numbers_of, replaces_figure, replaces_one_of, with_arrows, with_compounds,
+};
+use super::since::{NAMED_BY_MAX, NameSearch, Since, TEXT_BYTES_MAX, named_since, tied_since};
+use super::stated::stated_of;
 use super::values::{Wanted, retold, words_of_figures};
 use crate::error::Result;
 use crate::organise::n_shared;
-use crate::remarks::{Wording, is_one_of, is_spoken};
+use crate::remarks::{Wording, is_spoken};
+use crate::trust::distrust;
 
 /// The best hits that are followed, and how many turns they bring along at most.
 const HITS_LOOKED_AT: usize = 2;
@@ -31,6 +36,8 @@ const CODE_NEARNESS_SHARE_MIN: f64 = 0.45;
 const TURNS_FOLLOWED: usize = 8;
 /// Memories that may tell another figure of what the hit tells one of.
 const RETELLING_MAX: usize = 11;
+/// Whoever may say that something changed.
+const SPEAKERS: &[Role] = &[Role::User, Role::Assistant];
 /// What stands beside another stands this much above or below it.
 const MARGIN: f64 = 0.0001;
 
@@ -77,6 +84,10 @@ fn changed_since(
     now: Timestamp,
 ) -> Result<Vec<Since>> {
     let Asking { engine, reader, .. } = asking;
+    // A longer one tells too much, and takes too long.
+    if TEXT_BYTES_MAX < hit.memory.text.len() {
+        return Ok(Vec::new());
+    }
     let about = (hit.number, &hit.memory);
     let mut all = later_in_the_talk(asking, hit, now)?;
     all.extend(retold_since(asking, hit, now)?);
@@ -86,7 +97,8 @@ fn changed_since(
     all.extend(tied_since(engine, reader, about, Role::Assistant, now)?);
     all.sort_by_key(Since::order);
     let mut seen = BTreeSet::new();
-    all.retain(|since| seen.insert(since.number));
+    // What tries to give orders is found by its words, but nobody brings it along.
+    all.retain(|since| seen.insert(since.number) && distrust(&since.memory.text).is_none());
     let numbers: Vec<MemoryNumber> =
         [hit.number].into_iter().chain(all.iter().map(|since| since.number)).collect();
     let nearness = found.nearness((engine, reader), &numbers)?;
@@ -94,7 +106,8 @@ fn changed_since(
     let mut near: Vec<(Option<f64>, Since)> = nearness.into_iter().skip(1).zip(all).collect();
     near.retain(|(own, since)| {
         let share = if since.is_by_code { CODE_NEARNESS_SHARE_MIN } else { NEARNESS_SHARE_MIN };
-        of_hit.zip(*own).is_none_or(|(hit, own)| share * hit <= own)
+        // Either may be below the mean.
+        of_hit.zip(*own).is_none_or(|(hit, own)| hit - (1.0 - share) * hit.abs() <= own)
     });
     // A hit may tell several things, each of them replaced by now: what the cue asks for is nearer.
     near.sort_by(|(one, a), (other, b)| {
@@ -109,17 +122,17 @@ fn changed_since(
 fn put_heirs_first(changed: &mut Vec<Since>) {
     for place in 1..changed.len() {
         let (Some(before), Some(own)) = (changed.get(..place), changed.get(place)) else { break };
+        if !own.replaces {
+            continue;
+        }
+        let wording = Wording::of(&with_compounds(&with_arrows(&own.memory.text)));
         let is_heir = |other: &Since| {
-            let names: Vec<(u64, String)> = [numbers_of, code_names_of]
-                .into_iter()
-                .flat_map(|names_of| names_of(&other.memory.text))
-                .collect();
-            let wording = Wording::of(&with_compounds(&with_arrows(&own.memory.text)));
-            other.memory.turn_at < own.memory.turn_at && replaces_one_of(&wording, &names)
+            let text = &other.memory.text;
+            other.memory.turn_at < own.memory.turn_at
+                && (replaces_one_of(&wording, &code_names_of(text))
+                    || replaces_figure(&wording, &numbers_of(text)))
         };
-        if own.replaces
-            && let Some(first) = before.iter().position(is_heir)
-        {
+        if let Some(first) = before.iter().position(is_heir) {
             let heir = changed.remove(place);
             changed.insert(first, heir);
         }
@@ -136,33 +149,36 @@ fn later_in_the_talk(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result
         (turns.collect::<Vec<_>>(), index.document_frequencies(&words))
     });
     let (turns, frequencies) = known.unwrap_or_default();
-    let mut names = numbers_of(&hit.memory.text);
-    names.extend(code_names_of(&hit.memory.text));
-    names.extend(frequencies.into_iter().zip(words).filter(|(n, _)| *n <= RARE_MAX));
+    let rare =
+        frequencies.into_iter().zip(words.iter().cloned()).filter(|(n, _)| *n <= NAMED_BY_MAX);
+    let names: Vec<(u64, String)> =
+        code_names_of(&hit.memory.text).into_iter().chain(rare).collect();
+    let figures = numbers_of(&hit.memory.text);
+    let words: BTreeSet<String> = words.into_iter().collect();
     let mut said = reader.numbered(&turns)?;
     said.retain(|(_, memory)| {
-        let wording = Wording::of(&with_compounds(&with_arrows(&memory.text)));
-        let is_stated = !wording.is_question && !wording.has_any(THOUGHT_OF);
+        let stated = stated_of(&memory.text);
+        let wording = Wording::of(&with_compounds(&with_arrows(&stated)));
         let is_request = wording.has_any("rename") && !wording.has_any("to|becomes|now");
+        // Anybody may say "was 10": it is about this 10 where something else is the same.
+        let is_tied = || 0 < n_shared(&words, &telling_words(&stated));
         memory.turn_at <= now
             && may_replace(memory, hit)
-            && is_stated
             && !is_request
-            && replaces_one_of(&wording, &names)
+            && (replaces_one_of(&wording, &names)
+                || replaces_figure(&wording, &figures) && is_tied())
     });
-    let last = said.into_iter().max_by_key(|(number, memory)| (memory.turn_at, *number));
-    Ok(last.map(replacing).into_iter().collect())
+    Ok(latest(said).into_iter().collect())
 }
 
 /// Returns what later told another figure of what the cue asks for and a hit tells one of.
 fn retold_since(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<Vec<Since>> {
     let Asking { engine, reader, cue } = asking;
     let words = words_of_figures(cue, &hit.memory.text);
-    if words.is_empty() || TEXT_BYTES_MAX < hit.memory.text.len() {
+    if words.is_empty() {
         return Ok(Vec::new());
     }
-    let who = &[Role::User, Role::Assistant];
-    let search = NameSearch { words, named_by_max: u64::MAX, beside: &[], who };
+    let search = NameSearch { words, named_by_max: u64::MAX, beside: &[], who: SPEAKERS };
     let mut since = named_since(engine, reader, (hit.number, &hit.memory), search, now)?.since;
     since.sort_by_key(|(number, memory)| std::cmp::Reverse((memory.turn_at, *number)));
     since.truncate(RETELLING_MAX);
@@ -174,71 +190,27 @@ fn retold_since(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<Vec<
     });
     let telling: Vec<Ranked> = [hit.clone()].into_iter().chain(telling).collect();
     let pairs = retold(cue, &telling, Wanted::At(now), now);
-    let last = pairs.iter().find(|(old, _)| *old == hit.number).map(|(_, new)| *new);
-    let last = telling.into_iter().find(|one| Some(one.number) == last);
-    Ok(last.map(|last| replacing((last.number, last.memory))).into_iter().collect())
+    let is_later = |one: &Ranked| pairs.contains(&(hit.number, one.number));
+    let later = telling.into_iter().filter(is_later).map(|one| (one.number, one.memory));
+    Ok(latest(later.collect()).into_iter().collect())
 }
 
 /// Returns who later took over what the cue asks a person for and a hit names one of.
 fn taken_over_since(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<Vec<Since>> {
     let Asking { engine, reader, cue } = asking;
-    let wording = Wording::of(&cue.text);
-    if !wording.has_any(WHO) && !wording.has_any(IN_CHARGE) {
-        return Ok(Vec::new());
-    }
-    let mut words = telling_words(&hit.memory.text);
-    words.retain(|word| !is_one_of(word, IN_CHARGE));
-    let matter = words.clone();
-    let who = &[Role::User, Role::Assistant];
-    let search = NameSearch { words, named_by_max: u64::MAX, beside: TAKING_OVER, who };
+    let Some(charge) = Charge::told_in(&hit.memory.text, cue) else { return Ok(Vec::new()) };
+    let words = charge.words.clone();
+    let search = NameSearch { words, named_by_max: u64::MAX, beside: TAKING_OVER, who: SPEAKERS };
     let mut since = named_since(engine, reader, (hit.number, &hit.memory), search, now)?.since;
-    since.retain(|(_, memory)| {
-        let wording = Wording::of(&memory.text);
-        let is_taken_over =
-            || wording.has_any(TAKES_OVER) && 0 < n_shared(&matter, &telling_words(&memory.text));
-        let mut named = wording.words().enumerate().filter(|(_, word)| matter.contains(*word));
-        let mut leaves = || {
-            named.any(|(place, _)| {
-                LEAVES.split('|').any(|form| wording.stands_between(place, "", form))
-            })
-        };
-        !wording.is_question && (leaves() || is_taken_over())
-    });
-    let last = since.into_iter().max_by_key(|(number, memory)| (memory.turn_at, *number));
-    Ok(last.map(replacing).into_iter().collect())
+    since.retain(|(_, memory)| may_replace(memory, hit) && charge.is_handed_over_in(&memory.text));
+    Ok(latest(since).into_iter().collect())
 }
 
-/// What a cue has that asks for a person, …
-const WHO: &str = "who|whom|whose|wer|wem|wen|qui|quién|кто|кого";
-const IN_CHARGE: &str = "owner|responsible|in charge|maintainer|contact|zuständig|verantwortlich";
-/// … how it is said that somebody else does it now, …
-const TAKES_OVER: &str = "\
-     takes over|took over|taking over|take over|hands … over to|handed … over to|handed over|\
-     hand over|new owner|owns … now|now owns|owner is now|is now owned by|is now responsible|\
-     responsible … now|goes to … now|now goes to|go to … from now|from then on|steps in|\
-     übernimmt|übernommen|zuständig ist jetzt|reprend|se encarga";
-/// … or, behind the name, that somebody no longer does, and by which words both are searched for.
-const LEAVES: &str = "\
-     leaves|left|is leaving|has left|quits|quit|retires|retired|switched to|switches to|moved to|\
-     moves to|changed teams|changes teams|is on leave|is on parental|is gone|s last day|'s last day|\
-     's gone|last day|went to|goes to|verlässt|hat gewechselt|wechselt|ist weg|quitte|se va";
-const TAKING_OVER: &[&str] = &[
-    "takes",
-    "took",
-    "taking",
-    "handover",
-    "handed",
-    "leaves",
-    "left",
-    "leave",
-    "switched",
-    "übernimmt",
-];
-
-/// What is worded so is not so yet.
-const THOUGHT_OF: &str = "\
-     wondering|thinking|thought about|could|would|might|maybe|perhaps|i'd|we'd|suggest|propose|\
-     recommend|what if|should we|shall we|if you|if we|könnte|könnten|würde|vielleicht";
+/// The latest of several that replace one thing.
+fn latest(since: Vec<(MemoryNumber, Memory)>) -> Option<Since> {
+    let last = since.into_iter().max_by_key(|(number, memory)| (memory.turn_at, *number));
+    last.map(|(number, memory)| Since { replaces: true, is_by_code: false, number, memory })
+}
 
 fn may_replace(memory: &Memory, hit: &Ranked) -> bool {
     is_spoken(memory)
@@ -246,8 +218,4 @@ fn may_replace(memory: &Memory, hit: &Ranked) -> bool {
         && memory.valid_to.is_none()
         && memory.project == hit.memory.project
         && memory.text.len() <= TEXT_BYTES_MAX
-}
-
-fn replacing((number, memory): (MemoryNumber, Memory)) -> Since {
-    Since { replaces: true, is_by_code: false, number, memory }
 }

@@ -20,6 +20,8 @@ use crate::remarks::Wording;
 pub(super) const STALE_FACTOR: f64 = 0.5;
 /// What ends the reason of an outdated memory.
 const STALE_SUFFIX: &str = " · stale";
+/// What ends the reason of a memory that stands above another for what the two tell.
+const RAISED_SUFFIX: &str = ", put above another it answers in place of";
 /// What took the place of another stands this much above it.
 const MARGIN: f64 = 0.0001;
 /// Outdated candidates whose successors are looked up.
@@ -54,15 +56,22 @@ const HISTORY_WORDS: &[&str] = &[
     "antes",
     "anteriormente",
 ];
-/// Those of them that ask for what was first of all.
-const FIRST_WORDS: &[&str] = &["originally", "original", "initially", "ursprünglich", "изначально"];
 /// "Before" these it says when something is done: "before it expires", "before each commit".
 const AFTER_BEFORE: &[&str] =
     &["it", "they", "we", "i", "you", "he", "she", "somebody", "each", "every", "any", "a", "an"];
-/// The same as those, in several words.
+/// What asks for what was first of all, wherever it stands …
 const AT_FIRST: &str = "\
-     in the first place|at first|very first|start with|started with|begin with|began with|\
-     back then|in the beginning|at the beginning|zuerst|am anfang|au début|al principio|сначала";
+     originally|initially|in the first place|at first|very first|start with|started with|\
+     begin with|began with|back then|in the beginning|at the beginning|zuerst|am anfang|\
+     ursprünglich|au début|al principio|сначала|изначально";
+/// … and at the beginning: an "original image" may be anything.
+const FIRST: &str = "\
+     original|the original|our original|what was the original|what was our original|initial|\
+     the initial|what was the initial";
+/// What asks for what was before.
+const FORMER: &str = "\
+     previous|previously|former|formerly|used to|früher|vorher|раньше|прежде|auparavant|\
+     anteriormente";
 /// The same, in a script without blanks.
 const HISTORY_MARKS: &[&str] = &["以前", "之前"];
 
@@ -202,16 +211,22 @@ fn asks_for_history(cue: &Cue) -> bool {
         || HISTORY_MARKS.iter().any(|mark| cue.text.contains(mark))
 }
 
-/// Tells which of several figures is asked for.
-fn wanted(cue: &Cue, now: Timestamp) -> Wanted {
+/// Tells which of several figures is asked for. Where it may or may not be asked how it was, none
+/// is better than another.
+fn wanted(cue: &Cue, now: Timestamp) -> Option<Wanted> {
     if !asks_for_history(cue) {
         let until = cue.days.and_then(|days| Timestamp::from_millisecond(days.millis().1).ok());
-        return Wanted::At(until.map_or(now, |until| until.min(now)));
+        return Some(Wanted::At(until.map_or(now, |until| until.min(now))));
     }
-    let has = |word: &str| cue.words.iter().any(|own| own == word);
-    match FIRST_WORDS.iter().any(|word| has(word)) || Wording::of(&cue.text).has_any(AT_FIRST) {
-        true => Wanted::First,
-        false => Wanted::Former,
+    let wording = Wording::of(&cue.text);
+    let is_first = wording.has_any(AT_FIRST) || wording.begins_any(FIRST);
+    let is_former = wording.has_any(FORMER)
+        || wording.begins_any("old|the old")
+        || asks_before(cue) && wording.has_any("was|were|did|had");
+    match (cue.phrases.is_empty(), is_first, is_former) {
+        (true, true, _) => Some(Wanted::First),
+        (true, false, true) => Some(Wanted::Former),
+        _ => None,
     }
 }
 
@@ -233,8 +248,9 @@ pub(crate) struct Beside {
     pub(crate) dispute: Option<Dispute>,
 }
 
-/// Puts every successor above what it replaced, and what was said later above what it disputes;
-/// marks what is outdated; and looks up what else to tell.
+/// Puts every successor above what it replaced; what was said later, by the time asked for, above
+/// what it disputes or tells otherwise, or below where it is asked how it was; marks what is
+/// outdated; and looks up what else to tell.
 pub(crate) fn order(
     reader: &Reader,
     (cue, corrections): (&Cue, &Corrections),
@@ -255,9 +271,13 @@ pub(crate) fn order(
         }
     }
     let wanted = wanted(cue, now);
-    let retold = retold(cue, ranked, wanted, now);
-    if let Wanted::At(until) = wanted {
-        above.extend(disputes.iter().map(|dispute| (dispute.about.earlier, dispute.about.later)));
+    let retold = wanted.map_or_else(Vec::new, |wanted| retold(cue, ranked, wanted, now));
+    if let Some(Wanted::At(until)) = wanted {
+        let is_said = |number: &MemoryNumber| {
+            ranked.iter().any(|hit| hit.number == *number && hit.memory.turn_at <= until)
+        };
+        let disputes = disputes.iter().map(|dispute| (dispute.about.earlier, dispute.about.later));
+        above.extend(disputes.filter(|(_, later)| is_said(later)));
         above.extend(changed(cue, ranked, until));
         above.extend(latest_first(ranked, &retold));
     }
@@ -332,7 +352,9 @@ fn raise(ranked: &mut [Ranked], above: &[(MemoryNumber, MemoryNumber)]) {
                 let raised = ranked.iter_mut().find(|hit| hit.number == *high);
                 if let Some(hit) = raised {
                     hit.score = low + MARGIN;
-                    hit.reason.push_str(", put above what it corrects");
+                    if !hit.reason.ends_with(RAISED_SUFFIX) {
+                        hit.reason.push_str(RAISED_SUFFIX);
+                    }
                 }
                 is_settled = false;
             }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::CUE_CHARS_MAX;
 use super::when::{Asked, Days};
 use crate::attributes::{month_of, weekday_of};
+use crate::remarks::Wording;
 
 /// The words of a cue that are looked at; it is asked with the rarest of them.
 const WORDS_MAX: usize = 256;
@@ -54,9 +55,11 @@ const SMALL_TALK: &[&str] = &[
 ];
 
 /// Who asks with one of these asks for what holds now …
-const PRESENT: &[&str] = &["do", "does", "can", "may", "must", "should", "shall", "will"];
+const PRESENT: &str = "\
+     do we|do i|do they|does|can we|can i|can a|can an|can the|may we|may i|may a|may an|may the|\
+     must|should|shall|will";
 /// … unless one of these is among them too.
-const PAST: &[&str] = &["was", "were", "did", "had"];
+const PAST: &str = "was|were|did|had";
 
 /// How a cue wants to be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -137,9 +140,8 @@ impl Cue {
     /// Tells whether the cue asks in the present: what is done, not what was. "Before" and "after"
     /// then tell no time: "how long do we wait before giving up".
     pub(crate) fn is_of_now(&self) -> bool {
-        let words = words_of_in_order(&self.text);
-        let has_any = |listed: &[&str]| words.iter().any(|word| listed.contains(&word.as_str()));
-        has_any(PRESENT) && !has_any(PAST)
+        let wording = Wording::of(&self.text);
+        wording.has_any(PRESENT) && !wording.has_any(PAST)
     }
 
     /// Tells whether the cue asks for nothing, so that silence is the right answer.
@@ -216,6 +218,19 @@ fn names_a_day(words: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_done_is_asked_in_the_present() {
+        let check = |cue: &str, expect: bool| {
+            let cue = Cue::understand(cue, Timestamp::UNIX_EPOCH);
+            assert_eq!(cue.is_of_now(), expect, "{}", cue.text);
+        };
+        check("how long do we wait before giving up", true);
+        check("how late may a position arrive before it is dropped", true);
+        check("what broke after the May release", false);
+        check("what do you remember from before the release", false);
+        check("which port did we use before the move", false);
+    }
 
     #[track_caller]
     fn check(text: &str, mode: CueMode, words: &[&str], phrases: &[&str]) {

@@ -1,5 +1,5 @@
-//! The figures that a text tells, and what each of them is of: the words beside it, a unit, or a name
-//! from code that it is given to.
+//! The figures that a text tells, and what each of them is of: the words beside it, a unit, or a
+//! name from code that it is given to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -112,19 +112,27 @@ pub(super) fn figures_of(pieces: &[Piece]) -> Vec<Figure> {
 fn is_former<'a>(mut before: impl Iterator<Item = &'a str>) -> bool {
     match before.next() {
         Some("of") => before.next() == Some("instead"),
-        Some(word) => is_one_of(word, "from|was|were|not|von|war|statt|nicht"),
+        // "From 3 to 5 days" is no change by itself.
+        Some("from" | "von") => before.take(CHANGING_WORDS).any(|word| is_one_of(word, CHANGING)),
+        Some(word) => is_one_of(word, "was|were|not|war|statt|nicht"),
         None => false,
     }
 }
 
+/// Who says so before "from" says that something changed, within so many words.
+const CHANGING: &str = "\
+     moved|moves|move|moving|raised|raise|raises|lowered|lower|changed|change|changes|went|going|\
+     goes|bumped|increased|reduced|switched|slips|slipped|postponed|upgraded|upgrade|cut|dropped|\
+     shifted|drops|grew|verschoben|geändert|erhöht|gesenkt|umgestellt";
+const CHANGING_WORDS: usize = 4;
+
 /// Returns what a word counts, in digits; one alone counts nothing.
-fn figure_of(word: &str) -> Option<String> {
+pub(super) fn figure_of(word: &str) -> Option<String> {
     if word.starts_with(|first: char| first.is_ascii_digit()) {
         return Some(word.replace(',', ""));
     }
     let round = || ROUND_NUMBERS.iter().find(|(name, _)| *name == word).map(|(_, digits)| *digits);
-    // Eleven in Spanish, but more often not.
-    let number = number_of(word).filter(|number| 1 < *number && word != "once");
+    let number = number_of(word).filter(|number| 1 < *number && !is_one_of(word, NO_NUMBERS));
     let number = number.map(|number| number.to_string());
     number.or_else(|| round().map(str::to_owned)).or_else(|| day_of_week(word))
 }
@@ -138,6 +146,8 @@ fn day_of_week(word: &str) -> Option<String> {
 /// What a day of the week is of.
 pub(super) const WEEKDAY: &str = "weekday";
 
+/// Numbers in one language, and more often something else in another.
+const NO_NUMBERS: &str = "once|elf|dos";
 /// Numbers beyond those that are known by all their names.
 const ROUND_NUMBERS: &[(&str, &str)] =
     &[("twenty", "20"), ("thirty", "30"), ("forty", "40"), ("fifty", "50"), ("sixty", "60")];

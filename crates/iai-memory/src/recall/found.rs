@@ -77,8 +77,8 @@ impl Found {
         self.vector.as_ref().map_or(Duration::ZERO, |vector| vector.took)
     }
 
-    /// Returns how many deviations above the mean of all these memories are near to the cue; nothing
-    /// of what the model does not know.
+    /// Returns how many deviations above the mean of all these memories are near to the cue;
+    /// nothing of what the model does not know.
     pub(crate) fn nearness(
         &self,
         (engine, reader): (&MemoryEngine, &Reader),

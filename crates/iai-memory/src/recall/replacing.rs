@@ -89,14 +89,29 @@ pub(super) fn with_compounds(text: &str) -> Cow<'_, str> {
 
 /// Tells whether a text says that another thing is in the place of one of these.
 pub(super) fn replaces_one_of(wording: &Wording, names: &[(u64, String)]) -> bool {
-    static FORMS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
-        let forms = REPLACING.split('|').filter_map(|form| form.split_once('X'));
-        forms.map(|(before, after)| (before.trim(), after.trim())).collect()
-    });
+    static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| forms_of(REPLACING));
+    has_form(wording, names, &FORMS)
+}
+
+/// Tells whether a text says that another figure is in the place of one of these.
+pub(super) fn replaces_figure(wording: &Wording, figures: &[(u64, String)]) -> bool {
+    static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| forms_of(REPLACING_FIGURES));
+    replaces_one_of(wording, figures) || has_form(wording, figures, &FORMS)
+}
+
+/// What stands before a name, and what behind it.
+type Form = (&'static str, &'static str);
+
+fn forms_of(forms: &'static str) -> Vec<Form> {
+    let forms = forms.split('|').filter_map(|form| form.split_once('X'));
+    forms.map(|(before, after)| (before.trim(), after.trim())).collect()
+}
+
+fn has_form(wording: &Wording, names: &[(u64, String)], forms: &[Form]) -> bool {
     let words = wording.words().enumerate();
     let mut places = words.filter(|(_, word)| names.iter().any(|(_, name)| name == word));
     places.any(|(place, _)| {
-        FORMS.iter().any(|(before, after)| wording.stands_between(place, before, after))
+        forms.iter().any(|(before, after)| wording.stands_between(place, before, after))
     })
 }
 
@@ -105,11 +120,14 @@ const REPLACING: &str = "\
      rename X to|rename the X|renamed X to|renamed the X|X is renamed|X was renamed|from X to|\
      rename X|renamed X|renaming X|switched X to|migrated X to|X is gone|X is removed|X is retired|\
      X is deprecated|X will be uninstalled|X was removed|X becomes|X became|X is now|X is called|\
-     instead of X|replaced X|replaces X|was X|were X|down from X|up from X|used to be X|\
-     X is too|X isn't enough|X is not enough|remove X|removed X|get rid of X|\
+     instead of X|replaced X|replaces X|remove X|get rid of X|\
      drop X for|X heißt jetzt|X wird zu|X in … umbenannt|von X auf|von X zu|statt X|\
      переименовали X|вместо X|с X на|\
      au lieu de X|de X à|en lugar de X|de X a";
+
+/// The same of a figure: of a word, most of these say something else.
+const REPLACING_FIGURES: &str = "\
+     was X|were X|down from X|up from X|used to be X|X is too|X isn't enough|X is not enough";
 
 #[cfg(test)]
 mod tests {
@@ -122,7 +140,10 @@ mod tests {
             true => Wording::of(&with_compounds(&told)),
             false => Wording::of(&told),
         };
-        assert_eq!(replaces_one_of(&wording, &[(300, name.to_owned())]), expect, "{text}");
+        let names = [(300, name.to_owned())];
+        let is_figure = name.starts_with(|first: char| first.is_ascii_digit());
+        let replaces = if is_figure { replaces_figure } else { replaces_one_of };
+        assert_eq!(replaces(&wording, &names), expect, "{text}");
     }
 
     #[test]
@@ -138,5 +159,7 @@ mod tests {
         check("The port is 8090 now; was 8080.", "8080", true);
         check("no comparison, just switch. numbat, remove quoll", "quoll", true);
         check("I removed the test of quoll", "quoll", false);
+        check("Removed quoll debug logs.", "quoll", false);
+        check("That was quoll, I restarted it.", "quoll", false);
     }
 }

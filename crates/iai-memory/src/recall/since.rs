@@ -1,7 +1,6 @@
 //! What was said since about the things that a memory names, in words that may share nothing else
 //! with it: from the old name of a service to "we rename it to …".
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -11,19 +10,21 @@ use jiff::Timestamp;
 use super::changes::{is_before, says_otherwise, telling_words};
 use super::figures::named_figures;
 use super::replacing::{
-    code_names_of, has_another_figure, numbers_of, replaces_one_of, with_arrows, with_compounds,
+    code_names_of, has_another_figure, numbers_of, replaces_figure, replaces_one_of, with_arrows,
+    with_compounds,
 };
+use super::stated::stated_of;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::is_alike;
-use crate::remarks::{Wording, is_question, sentences};
+use crate::remarks::Wording;
 
 /// A longer text names too much.
 pub(super) const TEXT_BYTES_MAX: usize = 600;
 /// What so few memories name, summaries included, is a name: one that two share ties them …
-const NAMED_BY_MAX: u64 = 6;
+pub(super) const NAMED_BY_MAX: u64 = 6;
 /// … and of what more name than that, up to here, it takes two.
-pub(super) const RARE_MAX: u64 = 24;
+const RARE_MAX: u64 = 24;
 /// The rarest words of a hit that are searched for, and among how many memories.
 const WORDS_ASKED_MAX: usize = 5;
 const CANDIDATES_MAX: usize = 16;
@@ -101,21 +102,21 @@ pub(super) fn tied_since(
     let mut tied: Vec<Since> = since
         .into_iter()
         .filter_map(|(number, memory)| {
-            let said = without_questions(&memory.text);
+            let said = stated_of(&memory.text);
             let told = with_arrows(&said);
             let (wording, joined) = (Wording::of(&told), Wording::of(&with_compounds(&told)));
             let is_tied = is_tied(&said, &names);
             // Anybody may say "instead of 5": it is about this 5 where the matter is the same.
-            let is_by_code = has_another_figure(&named, &memory.text);
+            let is_by_code = has_another_figure(&named, &said);
             let replaces = is_by_code
                 || replaces_one_of(&wording, &names)
                 || replaces_one_of(&joined, &code_names)
-                || is_tied && replaces_one_of(&wording, &figures);
+                || is_tied && replaces_figure(&wording, &figures);
             (replaces || is_tied).then_some(Since { replaces, is_by_code, number, memory })
         })
         // Asked last: it looks for a hundred wordings.
         .filter(|since| match since.memory.role {
-            Role::User => says_otherwise(&since.memory, &without_questions(&since.memory.text)),
+            Role::User => says_otherwise(&since.memory, &stated_of(&since.memory.text)),
             Role::Assistant | Role::System => since.replaces,
         })
         .collect();
@@ -186,16 +187,6 @@ pub(crate) fn named_since(
     let mut since = reader.numbered(&others)?;
     since.retain(|(_, other)| other.text.len() <= TEXT_BYTES_MAX && is_before(memory, other));
     Ok(NamedSince { names, since })
-}
-
-/// Leaves out of a text what is asked in it.
-fn without_questions(text: &str) -> Cow<'_, str> {
-    if !text.contains('?') {
-        return Cow::Borrowed(text);
-    }
-    let sentences = sentences(text).into_iter().filter_map(|range| text.get(range));
-    let said = sentences.filter(|sentence| !is_question(sentence));
-    Cow::Owned(said.collect::<Vec<&str>>().join("\n"))
 }
 
 fn is_tied(text: &str, names: &[(u64, String)]) -> bool {

@@ -1,6 +1,7 @@
-//! Which of the best hits tells the latest figure of what the cue asks for. "The limit is 64
-//! grains", "128 grains", `MAX_GRAINS = 96`: nobody says that anything changed, and each of them is
-//! as good an answer as the others; but only the last one holds.
+//! Which of the best hits tells the figure that the cue asks for. "The limit is 64 grains", "128
+//! grains", `MAX_GRAINS = 96`: nobody says that anything changed, and each of them is as good an
+//! answer as the others; but only the last one holds, another one held in August, and the first is
+//! what it was originally.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +11,14 @@ use jiff::Timestamp;
 use super::changes::is_before;
 use super::cue::Cue;
 use super::figures::{
-    DATE, Piece, WEEKDAY, assigned, figures_of, is_identifier, is_unit, pieces_of,
+    DATE, Piece, WEEKDAY, assigned, figure_of, figures_of, is_identifier, is_unit, pieces_of,
     without_plural_unit,
 };
 use super::rank::Ranked;
+use super::stated::stated_of;
 use super::when;
 use crate::organise::{is_alike, is_stop_word, n_shared};
-use crate::remarks::{Wording, is_spoken, sentences};
+use crate::remarks::{Wording, is_spoken};
 
 /// Among how many hits is looked.
 const HITS_LOOKED_AT: usize = 12;
@@ -24,6 +26,8 @@ const HITS_LOOKED_AT: usize = 12;
 const SCORE_SHARE_MIN: f64 = 0.5;
 /// A longer text tells of more than one thing.
 const TEXT_BYTES_MAX: usize = 1000;
+/// Fewer words beside a figure stand beside any.
+const FRAME_WORDS_MIN: usize = 2;
 /// Of a cue with several words, one alone is not what it is about.
 const ASKED_WORDS_MIN: usize = 2;
 /// What is counted is named in so many words: "how many open reviews".
@@ -46,7 +50,7 @@ pub(super) enum Wanted {
     At(Timestamp),
     /// The one that was told first.
     First,
-    /// One that was told before the last.
+    /// The one that was told before the last.
     Former,
 }
 
@@ -113,7 +117,7 @@ impl<'a> About<'a> {
         let stated = self.telling.iter().filter(|one| is_stated(one) && one.at() <= until);
         let Some(last) = stated.max_by_key(|one| one.at()).copied() else { return Vec::new() };
         let former = self.former(last);
-        let same = || self.chain(&former, last).into_iter();
+        let same = || self.chain(&former, last).into_iter().filter(|one| is_stated(one));
         let pairs: Vec<(&Telling<'_>, &Telling<'_>)> = match wanted {
             Wanted::At(_) => {
                 let later = self.telling.iter().filter(|one| until < one.at());
@@ -125,7 +129,11 @@ impl<'a> About<'a> {
                 let others = former.iter().copied().filter(|one| self.differs(one, first));
                 others.chain([last]).map(|one| (one, first)).collect()
             }
-            Wanted::Former => same().map(|one| (last, one)).collect(),
+            Wanted::Former => {
+                let Some(next) = same().max_by_key(|one| one.at()) else { return Vec::new() };
+                let others = former.iter().copied().filter(|one| self.differs(one, next));
+                others.chain([last]).map(|one| (one, next)).collect()
+            }
         };
         let is_near = |(low, high): &(&Telling<'_>, &Telling<'_>)| {
             SCORE_SHARE_MIN * low.hit.score <= high.hit.score
@@ -169,7 +177,8 @@ impl<'a> About<'a> {
         before.into_iter().filter(is_outdated).collect()
     }
 
-    /// Tells whether one tells other figures than another, or some that the other says are replaced.
+    /// Tells whether one tells other figures than another, or some that the other says are
+    /// replaced.
     fn differs(&self, one: &Telling<'_>, other: &Telling<'_>) -> bool {
         let figures = (one.figures.get(self.thing), other.figures.get(self.thing));
         matches!(figures, (Some(was), Some(is)) if was.is_disjoint(is))
@@ -190,20 +199,37 @@ impl<'a> About<'a> {
             && other.asked.iter().all(|word| has_alike(&one.asked, word))
     }
 
+    /// Tells whether another puts its figure into words that one has beside its own: "the upload
+    /// interval is 15 s" after "the upload interval of tablets is 30 s".
+    fn is_framed_alike(&self, one: &Telling<'_>, other: &Telling<'_>) -> bool {
+        let frames = (one.frames.get(self.thing), other.frames.get(self.thing));
+        let (Some(was), Some(is)) = frames else { return false };
+        FRAME_WORDS_MIN <= is.len() && is.iter().all(|word| has_alike(was, word))
+    }
+
     /// Tells whether one is about the very same as another.
     fn is_same(&self, one: &Telling<'_>, other: &Telling<'_>) -> bool {
         let is_short = |telling: &Telling<'_>| telling.hit.memory.text.len() <= FEW_BYTES;
-        let is_meant = self.is_meant && is_short(one) && is_short(other);
+        let is_meant = self.is_meant
+            && is_short(one)
+            && is_short(other)
+            && one.asked.len() <= other.asked.len();
         let n_shared_min = match (self.is_replaced(one, other), is_meant) {
             (true, _) => SHARED_WORDS_MIN - 2,
             (false, true) => SHARED_WORDS_MIN - 1,
             (false, false) => SHARED_WORDS_MIN,
         };
         is_identifier(self.thing)
-            || self.has_all_asked(one, other)
             || self.has_all_asked(other, one)
+            || self.has_all_asked(one, other) && adds_nothing(other, one)
+            || self.is_framed_alike(one, other)
             || n_shared_min <= n_shared(&one.words, &other.words)
     }
+}
+
+/// Tells whether one has no word that another has not: it names nothing else.
+fn adds_nothing(one: &Telling<'_>, other: &Telling<'_>) -> bool {
+    one.words.iter().all(|word| has_alike(&other.words, word))
 }
 
 fn may_tell(memory: &Memory) -> bool {
@@ -226,6 +252,8 @@ struct Telling<'a> {
     stated: Figures,
     /// Those that are said to be so no longer.
     replaced: Figures,
+    /// The words beside those that are stated, by the same names.
+    frames: Figures,
 }
 
 type Figures = BTreeMap<String, BTreeSet<String>>;
@@ -235,17 +263,16 @@ impl<'a> Telling<'a> {
         let text = &hit.memory.text;
         let pieces = pieces_of(text);
         let figures = asked.figures_in(&pieces, false);
-        let (stated, replaced) = match figures.is_empty() {
-            true => (Figures::new(), Figures::new()),
-            false => {
-                let stated = pieces_of(&stated_of(text));
-                (asked.figures_in(&stated, false), asked.figures_in(&stated, true))
-            }
+        let said = match figures.is_empty() {
+            true => Vec::new(),
+            false => pieces_of(&stated_of(text)),
         };
+        let (stated, replaced) = (asked.figures_in(&said, false), asked.figures_in(&said, true));
+        let frames = asked.frames_in(&said);
         let own: BTreeSet<String> = pieces.iter().flat_map(Piece::words).collect();
         let asked = asked.words.iter().filter(|word| has_alike(&own, word)).cloned().collect();
         let words = own.into_iter().filter(|word| tells(word)).collect();
-        Self { hit, asked, words, figures, stated, replaced }
+        Self { hit, asked, words, figures, stated, replaced, frames }
     }
 
     fn at(&self) -> Timestamp {
@@ -262,7 +289,7 @@ fn tells(word: &str) -> bool {
     SHARED_LETTERS_MIN <= word.chars().count()
         && !is_stop_word(word)
         && !is_unit(word)
-        && !word.starts_with(|first: char| first.is_ascii_digit())
+        && figure_of(word).is_none()
 }
 
 pub(super) fn has_alike(words: &BTreeSet<String>, word: &str) -> bool {
@@ -278,6 +305,18 @@ struct Asked {
 }
 
 impl Asked {
+    /// Returns the words that stand beside the figures that a text tells of what is asked for.
+    fn frames_in(&self, pieces: &[Piece]) -> Figures {
+        let mut frames = Figures::new();
+        for figure in figures_of(pieces).into_iter().filter(|own| !own.is_former) {
+            for thing in self.things.iter().filter(|thing| has_alike(&figure.beside, thing)) {
+                let telling = figure.beside.iter().filter(|word| tells(word));
+                frames.entry(thing.clone()).or_default().extend(telling.cloned());
+            }
+        }
+        frames
+    }
+
     /// Returns the figures of a text that are of what is asked for: those that it tells, or those
     /// that it tells as what was.
     fn figures_in(&self, pieces: &[Piece], is_former: bool) -> Figures {
@@ -320,22 +359,6 @@ pub(super) fn words_of_figures(cue: &Cue, text: &str) -> BTreeSet<String> {
     words
 }
 
-/// Leaves out of a text what is asked for, thought of or proposed.
-fn stated_of(text: &str) -> String {
-    let mut stated = String::with_capacity(text.len());
-    let mut kept_until = 0;
-    for range in sentences(text) {
-        let sentence = text.get(range.clone()).unwrap_or_default();
-        let wording = Wording::of(sentence);
-        if wording.is_question || wording.has_any(THOUGHT_OF) {
-            stated.push_str(text.get(kept_until..range.start).unwrap_or_default());
-            kept_until = range.end;
-        }
-    }
-    stated.push_str(text.get(kept_until..).unwrap_or_default());
-    stated
-}
-
 fn asked_of(cue: &Cue) -> Asked {
     let pieces = pieces_of(&cue.text);
     let words = pieces.iter().flat_map(Piece::words);
@@ -369,15 +392,17 @@ fn days_asked(wording: &Wording) -> Option<&'static [&'static str]> {
 /// Returns what is counted where a cue asks how many: no other word of it has a figure.
 fn counted(wording: &Wording) -> Option<BTreeSet<String>> {
     let (_, end) = ["how many", "wie viele"].iter().find_map(|form| wording.find(form))?;
-    let words = wording.words().skip(end).take(COUNTED_WORDS);
-    Some(words.map(|word| without_plural_unit(word).to_owned()).collect())
+    let words = wording.words().skip(end).filter(|word| !is_stop_word(word)).take(COUNTED_WORDS);
+    let words: BTreeSet<String> = words.map(|word| without_plural_unit(word).to_owned()).collect();
+    (!words.is_empty()).then_some(words)
 }
 
-/// Who asks for a day or an hour asks for no other figure: how such a cue begins, and what it names.
+/// Who asks for a day or an hour asks for no other figure: how such a cue begins, and what it
+/// names.
 const WHEN: &str = "\
      when|until when|since when|by when|what date|which date|what day|which day|on which day|\
      on which date|wann|bis wann|seit wann";
-const NAMED_DAYS: &str = "date|deadline|datum|termin|echéance|fecha";
+const NAMED_DAYS: &str = "date|deadline|datum|termin|échéance|fecha";
 const NO_DAYS: &str = "\
      date format|date formats|date picker|date library|date column|date field|date range|\
      date parsing|date type|up to date|to date";
@@ -408,11 +433,6 @@ const MEANT: &[(&str, &str)] = &[
     ("how much|price|cost|costs|charge|pay|paid|fee", "euro|dollar"),
 ];
 const TIMES: &str = "second|minute|hour|day|week|month";
-
-/// What is worded so is not so yet.
-const THOUGHT_OF: &str = "\
-     could|would|might|maybe|perhaps|i'd|we'd|suggest|propose|recommend|alternatively|shall|\
-     should be|if you|if we|used to|könnte|könnten|würde|vielleicht|vorschlag";
 
 #[cfg(test)]
 mod tests {

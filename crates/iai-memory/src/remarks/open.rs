@@ -102,7 +102,7 @@ pub(crate) fn open_threads(last_turns: &[Memory]) -> Vec<OpenThread<'_>> {
 fn candidates(turns: &[Memory]) -> impl Iterator<Item = (usize, OpenThread<'_>)> {
     turns.iter().enumerate().rev().flat_map(move |(place, turn)| {
         let is_near_the_end = turns.len() - place <= PUTTING_OFF_TURNS;
-        looked_at(turn).into_iter().flat_map(parts).rev().filter_map(move |sentence| {
+        looked_at(turn).into_iter().rev().filter_map(move |sentence| {
             let in_passing = || is_near_the_end.then(|| puts_off(sentence, turn.role)).flatten();
             let (sentence, why) = labelled(sentence).or_else(in_passing)?;
             Some((place, OpenThread { turn, sentence, why }))
@@ -110,20 +110,25 @@ fn candidates(turns: &[Memory]) -> impl Iterator<Item = (usize, OpenThread<'_>)>
     })
 }
 
-/// What of a turn may say that something is open: whole lines at the end of an answer, and what a
-/// user says, but not the middle of all that may be pasted there.
-fn looked_at(turn: &Memory) -> [&str; 2] {
-    let text = turn.text.as_str();
-    let (n_first, n_last) = match turn.role {
-        Role::User => (SAID_BYTES, SAID_BYTES),
-        Role::Assistant | Role::System => (0, ENDING_BYTES),
-    };
-    if text.len() <= n_first + n_last {
-        return [text, ""];
+/// The sentences of a turn that may say that something is open: whole lines at the end of an
+/// answer, and what a user says, but not the middle of all that may be pasted there.
+fn looked_at(turn: &Memory) -> Vec<&str> {
+    if turn.role == Role::User {
+        return at_the_ends(&turn.text, SAID_BYTES);
     }
-    let ending = text.get(text.ceil_char_boundary(text.len() - n_last)..).unwrap_or_default();
-    let whole_lines = ending.split_once('\n').map_or(ending, |(_, lines)| lines);
-    [beginning(text, n_first), whole_lines]
+    let start = turn.text.len().saturating_sub(ENDING_BYTES);
+    let ending = turn.text.get(turn.text.ceil_char_boundary(start)..).unwrap_or_default();
+    let lines = ending.split_once('\n').map_or(ending, |(_, lines)| lines);
+    parts(if start == 0 { ending } else { lines })
+}
+
+/// Returns the sentences that stand in the first and the last bytes of a text. The whole of it is
+/// cut: where the end begins inside of code, only what is before tells so.
+fn at_the_ends(text: &str, n_bytes: usize) -> Vec<&str> {
+    let last_from = text.len().saturating_sub(n_bytes);
+    let ranges = sentences(text).into_iter();
+    let at_the_ends = ranges.filter(|range| range.end <= n_bytes || last_from <= range.start);
+    at_the_ends.filter_map(|range| text.get(range)).collect()
 }
 
 /// Tells whether a later thread says the same: one speaker in the words of the other, or one again.

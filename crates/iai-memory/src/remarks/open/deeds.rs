@@ -4,19 +4,18 @@ use std::collections::BTreeSet;
 
 use iai_store::{Memory, Role};
 
+use super::at_the_ends;
 use super::matter::matter_of;
-use super::parts;
 use crate::organise::n_shared;
 use crate::remarks::phrase::{Wording, is_one_of};
-use crate::remarks::sentences::beginning;
 
 /// A report says so within its first words or at its end; further on it tells of something else.
 const REPORT_PLACE_MAX: usize = 3;
 /// Reports of one turn that are read; one with more of them is a log.
 pub(super) const REPORTS_MAX: usize = 64;
 
-/// Reports stand in so much of a turn.
-const READ_BYTES_MAX: usize = 16 * 1024;
+/// Reports stand in so much at either end of a turn.
+const READ_BYTES: usize = 8 * 1024;
 
 /// What turns report as done. Each turn is read once, however many threads it may have closed.
 pub(super) struct Deeds<'a> {
@@ -52,7 +51,7 @@ impl<'a> Deeds<'a> {
     }
 
     fn read(&mut self, turn: &Memory) {
-        let said = parts(beginning(&turn.text, READ_BYTES_MAX));
+        let said = at_the_ends(&turn.text, READ_BYTES);
         if turn.role == Role::Assistant {
             let is_bare = |first: &&str| is_report(first) && matter_done(first).is_empty();
             self.is_bare = said.first().is_some_and(is_bare);

@@ -27,8 +27,8 @@ fn puts_off(word: &str) -> bool {
     KNOWN.contains(word)
 }
 
-/// Whether a turn takes something up is heard in so much of it.
-const HEARD_BYTES_MAX: usize = 16 * 1024;
+/// Whether a turn takes something up is heard in so much at either end of it.
+const HEARD_BYTES: usize = 8 * 1024;
 
 /// Words that were spoken, of those that may say that one of some sentences was taken up.
 pub(crate) struct Spoken {
@@ -47,11 +47,16 @@ impl Spoken {
 
     /// Takes the words of a text, too.
     pub(crate) fn hear(&mut self, text: &str) {
-        for word in Wording::of(beginning(text, HEARD_BYTES_MAX)).words() {
-            // Few of many words are kept, and those were mostly heard before.
-            let is_listened_for = self.listened_for.contains(alike_beginning(word));
-            if is_listened_for && !self.heard.contains(word) && tells(word) {
-                self.heard.insert(word.to_owned());
+        let first = beginning(text, HEARD_BYTES);
+        let rest = text.get(first.len()..).unwrap_or_default();
+        let last_from = rest.ceil_char_boundary(rest.len().saturating_sub(HEARD_BYTES));
+        for part in [first, rest.get(last_from..).unwrap_or_default()] {
+            for word in Wording::of(part).words() {
+                // Few of many words are kept, and those were mostly heard before.
+                let is_listened_for = self.listened_for.contains(alike_beginning(word));
+                if is_listened_for && !self.heard.contains(word) && tells(word) {
+                    self.heard.insert(word.to_owned());
+                }
             }
         }
     }

@@ -305,3 +305,23 @@ fn what_is_reported_as_done_is_closed() {
         &[],
     );
 }
+
+#[test]
+fn what_a_user_says_behind_a_paste_is_found_and_the_paste_is_not() {
+    let log = "TODO: rotate the log of the runner\n".repeat(500);
+    let text = format!("Look:\n```\n{log}```\nTODO: rotate the signing key");
+    let turns = [turn(Role::User, &text), turn(Role::Assistant, "Noted.")];
+    let found = open_threads(&turns);
+    let found: Vec<&str> = found.iter().map(|thread| thread.sentence).collect();
+    assert_eq!(found, ["TODO: rotate the signing key"]);
+}
+
+#[test]
+fn what_is_taken_up_behind_a_paste_is_heard() {
+    let sentence = "Next time: the read replica";
+    let mut spoken = Spoken::listening_for([sentence].into_iter());
+    spoken.hear(&format!("{}The fence is painted.", "line of a log\n".repeat(3000)));
+    assert!(!spoken.takes_up(sentence));
+    spoken.hear(&format!("{}The read replica is up.", "line of a log\n".repeat(3000)));
+    assert!(spoken.takes_up(sentence));
+}
