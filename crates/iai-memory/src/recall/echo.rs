@@ -34,6 +34,8 @@ const REQUESTS: &str = "\
 
 /// A longer text without a question mark is not looked at.
 const UNMARKED_BYTES_MAX: usize = 160;
+/// A question shares so many words with a cue that asks for the same.
+const ENDING_WORDS_MIN: usize = 2;
 /// What stands beside a question in a longer text is what it is about.
 const ASKING_BYTES_MAX: usize = 240;
 /// Words before a question; words that begin one, of which some ask for a thing ("which port do
@@ -164,6 +166,22 @@ pub(super) fn asks_among_others(cue: &Cue, text: &str) -> Asks {
     found
 }
 
+/// Tells whether a text ends with a question about what the cue asks: whoever replies answers it.
+pub(super) fn ends_with_question_of(cue: &Cue, text: &str) -> bool {
+    if ASKING_BYTES_MAX < text.len() || is_about_questions(cue) || !cue.phrases.is_empty() {
+        return false;
+    }
+    let last = sentences(text).pop().and_then(|range| text.get(range)).unwrap_or_default();
+    let words = words_of_in_order(last);
+    let asked: BTreeSet<&String> =
+        words.iter().filter(|word| is_telling(word) && cue.words.contains(word)).collect();
+    let is_new_figure =
+        |word: &String| word.chars().any(char::is_numeric) && !cue.words.contains(word);
+    last.ends_with(QUESTION_MARKS)
+        && ENDING_WORDS_MIN <= asked.len()
+        && !words.iter().any(is_new_figure)
+}
+
 fn is_question(sentence: &str, words: &[String]) -> bool {
     let is_heading = || sentence.contains(':');
     sentence.trim_end().ends_with(QUESTION_MARKS) || !is_heading() && is_worded_as_one(words)
@@ -196,6 +214,19 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
+
+    #[test]
+    fn a_text_may_end_with_a_question_of_the_cue() {
+        let cue =
+            Cue::understand("why is the importer in Go and not Python?", Timestamp::UNIX_EPOCH);
+        let check = |text: &str, expect: bool| {
+            assert_eq!(ends_with_question_of(&cue, text), expect, "{text}");
+        };
+        check("Left as is. Why is the importer no Python program?", true);
+        check("Why is the importer no Python program? Just curious.", false);
+        check("Left as is. Is Python 3 fine for the importer?", false);
+        check("Left as is. Does the importer run?", false);
+    }
 
     #[test]
     fn the_same_question_is_told_from_requests_answers_and_other_questions() {

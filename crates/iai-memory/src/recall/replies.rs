@@ -4,7 +4,10 @@
 use iai_store::{Memory, MemoryNumber, Role};
 
 use super::cue::Cue;
-use super::echo::{Asks, agrees, asks_among_others, asks_the_same, is_chatter, only_asks_beside};
+use super::echo::{
+    Asks, agrees, asks_among_others, asks_the_same, ends_with_question_of, is_chatter,
+    only_asks_beside,
+};
 use super::rank::{CHATTER_COST, LED_SHARE, QUESTION_COST, Scored};
 use crate::engine::MemoryEngine;
 
@@ -97,6 +100,9 @@ fn lead_of(cue: &Cue, memory: &Memory, own: &Scored) -> Option<Lead> {
             false => (QUESTION_COST, "asks"),
         };
         return Some(Lead { to: Some(Side::After), cost: Some(cost) });
+    }
+    if memory.role == Role::Assistant && ends_with_question_of(cue, text) {
+        return Some(Lead { to: Some(Side::After), cost: None });
     }
     if memory.role != Role::User || !cue.phrases.is_empty() {
         return None;

@@ -392,7 +392,8 @@ fn days_asked(wording: &Wording) -> Option<&'static [&'static str]> {
 /// Returns what is counted where a cue asks how many: no other word of it has a figure.
 fn counted(wording: &Wording) -> Option<BTreeSet<String>> {
     let (_, end) = ["how many", "wie viele"].iter().find_map(|form| wording.find(form))?;
-    let words = wording.words().skip(end).filter(|word| !is_stop_word(word)).take(COUNTED_WORDS);
+    let words = wording.words().skip(end).skip_while(|word| is_stop_word(word));
+    let words = words.take_while(|word| !is_stop_word(word)).take(COUNTED_WORDS);
     let words: BTreeSet<String> = words.map(|word| without_plural_unit(word).to_owned()).collect();
     (!words.is_empty()).then_some(words)
 }
@@ -445,6 +446,8 @@ mod tests {
         assert!(!things("when does the pilot start").contains("pilot"));
         assert!(things("how many retries do we make when it is full").contains("attempt"));
         assert!(!things("how many workers may we run").contains(DATE));
+        let workers = BTreeSet::from(["workers".to_owned()]);
+        assert_eq!(things("how many of the workers are on staging?"), workers);
     }
 
     #[test]
