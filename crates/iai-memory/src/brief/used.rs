@@ -44,8 +44,9 @@ pub(super) fn used(
             break;
         }
         let about = (number, &memory);
-        if said_since(engine, reader, about, now)?.is_empty()
-            && !is_spoken_of_since(engine, reader, about, now)?
+        // The cheaper question first.
+        if !is_spoken_of_since(engine, reader, about, now)?
+            && said_since(engine, reader, about, now)?.is_empty()
         {
             let aside = format!("recalled {} times", uses.n_recalled);
             told_of.push(told(&memory, &memory.text, Some(&aside)));
@@ -70,7 +71,13 @@ fn is_spoken_of_since(
     now: Timestamp,
 ) -> Result<bool> {
     let words = matter_of(beginning(&about.1.text, QUOTED_BYTES_MAX));
-    let search = NameSearch { words, named_by_max: NAMED_BY_MAX, beside: &[], who: &[Role::User] };
+    let search = NameSearch {
+        words,
+        named_by_max: NAMED_BY_MAX,
+        beside: &[],
+        changing: &[],
+        who: &[Role::User],
+    };
     let found = named_since(engine, reader, about, search, now)?;
     let names_one = |other: &Memory| {
         let is_named = |said: &str| {

@@ -178,7 +178,8 @@ fn retold_since(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<Vec<
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    let search = NameSearch { words, named_by_max: u64::MAX, beside: &[], who: SPEAKERS };
+    let search =
+        NameSearch { words, named_by_max: u64::MAX, beside: &[], changing: &[], who: SPEAKERS };
     let mut since = named_since(engine, reader, (hit.number, &hit.memory), search, now)?.since;
     since.sort_by_key(|(number, memory)| std::cmp::Reverse((memory.turn_at, *number)));
     since.truncate(RETELLING_MAX);
@@ -200,7 +201,13 @@ fn taken_over_since(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<
     let Asking { engine, reader, cue } = asking;
     let Some(charge) = Charge::told_in(&hit.memory.text, cue) else { return Ok(Vec::new()) };
     let words = charge.words.clone();
-    let search = NameSearch { words, named_by_max: u64::MAX, beside: TAKING_OVER, who: SPEAKERS };
+    let search = NameSearch {
+        words,
+        named_by_max: u64::MAX,
+        beside: TAKING_OVER,
+        changing: &[],
+        who: SPEAKERS,
+    };
     let mut since = named_since(engine, reader, (hit.number, &hit.memory), search, now)?.since;
     since.retain(|(_, memory)| may_replace(memory, hit) && charge.is_handed_over_in(&memory.text));
     Ok(latest(since).into_iter().collect())

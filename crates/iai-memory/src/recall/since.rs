@@ -28,6 +28,10 @@ const RARE_MAX: u64 = 24;
 /// The rarest words of a hit that are searched for, and among how many memories.
 const WORDS_ASKED_MAX: usize = 5;
 const CANDIDATES_MAX: usize = 16;
+/// What more memories have than this is no name of anything.
+const NAMED_BY_ANYBODY: u64 = 1000;
+/// A name that more memories than this have is found among words of changing.
+const COMMON_MIN: u64 = 64;
 /// Words of changing, searched for beside the names: a name that hundreds mention is found so.
 const CHANGING: &[&str] =
     &["rename", "renamed", "becomes", "switch", "replaced", "instead", "umbenannt"];
@@ -94,10 +98,11 @@ pub(super) fn tied_since(
     let code_names = code_names_of(&memory.text);
     let named = named_figures(&memory.text);
     // An assistant has to name what is replaced, and is found by that; words of changing cost more.
+    let beside: Vec<&str> = code_names.iter().map(|(_, name)| name.as_str()).collect();
     let changing = if who == Role::User { CHANGING } else { &[] };
-    let beside: Vec<&str> =
-        code_names.iter().map(|(_, name)| name.as_str()).chain(changing.iter().copied()).collect();
-    let search = NameSearch { words, named_by_max: u64::MAX, beside: &beside, who: &[who] };
+    let who = &[who];
+    let search =
+        NameSearch { words, named_by_max: NAMED_BY_ANYBODY, beside: &beside, changing, who };
     let NamedSince { names, since } = named_since(engine, reader, about, search, now)?;
     let mut tied: Vec<Since> = since
         .into_iter()
@@ -132,6 +137,8 @@ pub(crate) struct NameSearch<'a> {
     pub(crate) named_by_max: u64,
     /// Words that are searched for beside the names.
     pub(crate) beside: &'a [&'a str],
+    /// The same where a name alone would find too many.
+    pub(crate) changing: &'a [&'a str],
     /// Whose words are searched.
     pub(crate) who: &'a [Role],
 }
@@ -153,7 +160,7 @@ pub(crate) fn named_since(
     search: NameSearch<'_>,
     now: Timestamp,
 ) -> Result<NamedSince> {
-    let NameSearch { words, named_by_max, beside, who } = search;
+    let NameSearch { words, named_by_max, beside, changing, who } = search;
     let scope = Scope {
         project: memory.project.clone(),
         roles: who.to_vec(),
@@ -171,7 +178,11 @@ pub(crate) fn named_since(
         if names.is_empty() {
             return (names, Vec::new());
         }
+        // Words that thousands have cost more than all the names.
+        let is_common = names.iter().any(|(n, _)| COMMON_MIN < *n);
+        let changing = if is_common { changing } else { &[] };
         let asked = names.iter().map(|(_, word)| word.as_str()).chain(beside.iter().copied());
+        let asked = asked.chain(changing.iter().copied());
         let query = LexicalQuery { words: asked.map(str::to_owned).collect(), phrases: Vec::new() };
         let catalogue = index.catalogue();
         let session_of = |number| catalogue.entry(number).map(|entry| entry.session);
