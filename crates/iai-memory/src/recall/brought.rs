@@ -17,7 +17,7 @@ use super::replacing::{
 };
 use super::since::{NAMED_BY_MAX, NameSearch, Since, TEXT_BYTES_MAX, named_since, tied_since};
 use super::stated::stated_of;
-use super::values::{Wanted, retold, words_of_figures};
+use super::values::{Sameness, Wanted, retold, words_of_figures};
 use crate::error::Result;
 use crate::organise::n_shared;
 use crate::remarks::{Wording, is_spoken};
@@ -190,7 +190,7 @@ fn retold_since(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<Vec<
         reason: String::new(),
     });
     let telling: Vec<Ranked> = [hit.clone()].into_iter().chain(telling).collect();
-    let pairs = retold(cue, &telling, Wanted::At(now), now);
+    let pairs = retold(cue, &telling, (Wanted::At(now), Sameness::Certain), now);
     let is_later = |one: &Ranked| pairs.contains(&(hit.number, one.number));
     let later = telling.into_iter().filter(is_later).map(|one| (one.number, one.memory));
     Ok(latest(later.collect()).into_iter().collect())

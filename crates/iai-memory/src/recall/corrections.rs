@@ -10,7 +10,7 @@ use super::changes::changed;
 use super::cue::{Cue, words_of_in_order};
 use super::found::Evidence;
 use super::rank::{Ranked, Scored};
-use super::values::{Wanted, retold};
+use super::values::{Sameness, Wanted, retold};
 use super::{Hint, Hit, whole_hit};
 use crate::error::Result;
 use crate::relate::CHAIN_MAX;
@@ -271,7 +271,8 @@ pub(crate) fn order(
         }
     }
     let wanted = wanted(cue, now);
-    let retold = wanted.map_or_else(Vec::new, |wanted| retold(cue, ranked, wanted, now));
+    let retold =
+        wanted.map_or_else(Vec::new, |wanted| retold(cue, ranked, (wanted, Sameness::Likely), now));
     if let Some(Wanted::At(until)) = wanted {
         let is_said = |number: &MemoryNumber| {
             ranked.iter().any(|hit| hit.number == *number && hit.memory.turn_at <= until)

@@ -54,11 +54,21 @@ pub(super) enum Wanted {
     Former,
 }
 
+/// How sure it has to be that two turns are about the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sameness {
+    /// They share a few words: enough among what the cue found.
+    Likely,
+    /// All that the cue asks for and one has, the very words beside the figure, or the unit that is
+    /// meant: what was no hit may be about another thing of the kind.
+    Certain,
+}
+
 /// Returns pairs of hits, what told a figure and what told another one that is wanted.
 pub(super) fn retold(
     cue: &Cue,
     ranked: &[Ranked],
-    wanted: Wanted,
+    (wanted, sameness): (Wanted, Sameness),
     now: Timestamp,
 ) -> Vec<(MemoryNumber, MemoryNumber)> {
     if !may_ask_for_a_figure(cue, wanted) {
@@ -81,7 +91,7 @@ pub(super) fn retold(
             let of_thing = here.filter(|one| one.figures.contains_key(thing)).collect();
             let is_meant = asked.meant.contains(thing);
             let n_asked_min = asked.words.len().clamp(1, ASKED_WORDS_MIN);
-            About { thing, is_meant, n_asked_min, telling: of_thing }.pairs(wanted)
+            About { thing, is_meant, n_asked_min, sameness, telling: of_thing }.pairs(wanted)
         })
         .collect();
     pairs.into_iter().collect()
@@ -104,6 +114,7 @@ struct About<'a> {
     /// Words of the cue that two have in common who are about the same, if those are all that one
     /// has of it.
     n_asked_min: usize,
+    sameness: Sameness,
     telling: Vec<&'a Telling<'a>>,
 }
 
@@ -214,10 +225,11 @@ impl<'a> About<'a> {
             && is_short(one)
             && is_short(other)
             && one.asked.len() <= other.asked.len();
-        let n_shared_min = match (self.is_replaced(one, other), is_meant) {
+        let n_shared_min = match (self.is_replaced(one, other), self.sameness) {
             (true, _) => SHARED_WORDS_MIN - 2,
-            (false, true) => SHARED_WORDS_MIN - 1,
-            (false, false) => SHARED_WORDS_MIN,
+            (false, _) if is_meant => SHARED_WORDS_MIN - 1,
+            (false, Sameness::Likely) => SHARED_WORDS_MIN,
+            (false, Sameness::Certain) => usize::MAX,
         };
         is_identifier(self.thing)
             || self.has_all_asked(other, one)
