@@ -41,7 +41,7 @@ pub use reflection::{ReflectionAsk, ReflectionNext, ReflectionOccasion, Reflecti
 pub(crate) use room::OrganiseRoom;
 pub use rounds::{ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience};
 pub(crate) use summaries::OWN_HOST;
-pub(crate) use terms::{alike_beginning, is_alike, is_stop_word, n_shared};
+pub(crate) use terms::{alike_beginning, has_alike, is_alike, is_stop_word, n_shared};
 
 /// The work there is, in the order it is done. Nothing here tunes how memories are ranked: why
 /// stands in `docs/decisions/0006-consolidation.md`.

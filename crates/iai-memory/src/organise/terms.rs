@@ -133,7 +133,7 @@ pub(crate) fn alike_beginning(word: &str) -> &str {
 }
 
 /// Tells whether one of the words is a form of this one.
-fn has_alike(words: &BTreeSet<String>, word: &str) -> bool {
+pub(crate) fn has_alike(words: &BTreeSet<String>, word: &str) -> bool {
     // Only what begins alike can be one: a look at those few, not at all.
     let beginning = alike_beginning(word);
     let near = words.range::<str, _>((Bound::Included(beginning), Bound::Unbounded));

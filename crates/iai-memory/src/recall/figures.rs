@@ -234,8 +234,8 @@ const ASSIGNING_WORDS_MAX: usize = 5;
 
 #[cfg(test)]
 mod tests {
-    use super::super::values::has_alike;
     use super::*;
+    use crate::organise::has_alike;
 
     fn told(text: &str, thing: &str) -> Vec<String> {
         let figures = figures_of(&pieces_of(text)).into_iter();

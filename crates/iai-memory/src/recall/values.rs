@@ -17,7 +17,7 @@ use super::figures::{
 use super::rank::Ranked;
 use super::stated::stated_of;
 use super::when;
-use crate::organise::{is_alike, is_stop_word, n_shared};
+use crate::organise::{has_alike, is_alike, is_stop_word, n_shared};
 use crate::remarks::{Wording, is_spoken};
 
 /// Among how many hits is looked.
@@ -302,10 +302,6 @@ fn tells(word: &str) -> bool {
         && !is_stop_word(word)
         && !is_unit(word)
         && figure_of(word).is_none()
-}
-
-pub(super) fn has_alike(words: &BTreeSet<String>, word: &str) -> bool {
-    words.contains(word) || words.iter().any(|own| is_alike(own, word))
 }
 
 /// What is asked for: words, and what figures may be of.
