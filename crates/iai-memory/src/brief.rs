@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::organise::UNSAID_HOSTS;
 use crate::recall::knobs::Manner;
 use compose::{Reading, compose};
 pub(crate) use lines::{age, cut, flat, project_name};
@@ -80,7 +81,9 @@ impl MemoryEngine {
     /// Composes the briefs of the projects spoken in last and drops them: what the next session is
     /// told is then read and decrypted before it asks.
     pub fn warm_briefs(&self, now: Timestamp) -> Result<()> {
-        for seen in self.read(|reader| Ok(reader.recent_projects(PROJECTS_WARMED)?))? {
+        for seen in
+            self.read(|reader| Ok(reader.recent_projects(UNSAID_HOSTS, PROJECTS_WARMED)?))?
+        {
             let ask = BriefAsk { session: String::new(), project: Some(seen.project) };
             self.brief(&ask, now)?;
         }

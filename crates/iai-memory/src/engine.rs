@@ -125,12 +125,14 @@ impl MemoryEngine {
         self.with_writer(|store| Ok(*store.spool_secret()))
     }
 
-    /// Counts what came in from somebody, and the lines set aside. Needs no index, unlike the rest.
-    pub fn n_said_and_aside(&self) -> Result<(u64, u64)> {
-        self.read(|reader| {
-            let counts = reader.counts()?;
-            Ok((counts.memories.saturating_sub(reader.n_of_host(OWN_HOST)?), counts.set_aside))
-        })
+    /// Counts what came in from somebody. Needs no index, unlike the rest.
+    pub fn n_said(&self) -> Result<u64> {
+        self.read(|reader| Ok(reader.n_memories()?.saturating_sub(reader.n_of_host(OWN_HOST)?)))
+    }
+
+    /// Counts the lines that could not become memories.
+    pub fn n_set_aside(&self) -> Result<u64> {
+        self.read(|reader| Ok(reader.n_set_aside()?))
     }
 
     /// Counts what there is.

@@ -40,7 +40,7 @@ pub use quiet::QuietWindow;
 pub use reflection::{ReflectionAsk, ReflectionNext, ReflectionOccasion, ReflectionStatus};
 pub(crate) use room::OrganiseRoom;
 pub use rounds::{ConsolidateAnswer, Digest, OrganiseStatus, Pace, Patience};
-pub(crate) use summaries::OWN_HOST;
+pub(crate) use summaries::{OWN_HOST, UNSAID_HOSTS};
 pub(crate) use terms::{alike_beginning, has_alike, is_alike, is_stop_word, n_shared};
 
 /// The work there is, in the order it is done. Nothing here tunes how memories are ranked: why

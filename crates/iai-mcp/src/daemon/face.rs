@@ -1,5 +1,5 @@
 //! What the daemon shows of itself: the answer to `status`, kept ready so that it waits for
-//! nothing but a look into the spool folder.
+//! nothing but a look into the spool folder; the first one counts the memories.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,7 @@ pub(super) struct Face {
     /// Turns in spool files that are not for us.
     foreign: AtomicU64,
     /// Why nobody knows how many memories there are.
-    uncountable: OnceLock<String>,
+    uncountable: Mutex<Option<String>>,
     /// Turns waiting in the spool.
     pending: AtomicU64,
     /// Tokens that answers handed to assistants since the start.
@@ -83,7 +83,7 @@ impl Face {
             stored: Tally::default(),
             set_aside: AtomicU64::new(0),
             foreign: AtomicU64::new(0),
-            uncountable: OnceLock::new(),
+            uncountable: Mutex::new(None),
             pending: AtomicU64::new(0),
             tokens_served: AtomicU64::new(0),
             models: OnceLock::new(),
@@ -111,16 +111,21 @@ impl Face {
         self.changing().phase = phase;
     }
 
-    /// Shows what the store holds: counted when it is opened and after something was forgotten, and
-    /// kept up by `add`.
-    /// Shows why the store cannot be counted.
-    pub(super) fn show_uncountable(&self, why: String) {
-        self.uncountable.get_or_init(|| why);
+    /// Shows how many lines were set aside, and has the memories counted by whoever asks next: when
+    /// the store is opened and after something was forgotten. `add` keeps both up.
+    pub(super) fn show_store(&self, n_set_aside: u64) {
+        self.set_aside.store(n_set_aside, Ordering::Relaxed);
+        self.stored.doubt();
     }
 
-    pub(super) fn show_store(&self, n_stored: u64, n_set_aside: u64) {
-        self.set_aside.store(n_set_aside, Ordering::Relaxed);
-        self.stored.set(n_stored);
+    /// Counts the memories, as soon as there is a store to count.
+    fn count(&self) -> Option<u64> {
+        let counted = self.engine.get()?.n_said();
+        if let Err(error) = &counted {
+            tracing::error!(%error, "the store cannot be counted");
+        }
+        *self.uncountable() = counted.as_ref().err().map(ToString::to_string);
+        counted.ok()
     }
 
     /// Held by whoever stores, from before its commit until it is shown.
@@ -200,7 +205,7 @@ impl Face {
     /// Builds the status reply: the founding contract's keys, then ours.
     pub(super) fn status(&self, now: Timestamp) -> Value {
         let (pending, oldest) = self.waiting();
-        let stored = self.stored.get(|| Some(self.engine.get()?.n_said_and_aside().ok()?.0));
+        let stored = self.stored.get(|| self.count());
         let changing = self.changing();
         let phase = changing.phase.as_str();
         let uptime = now.duration_since(self.started_at).as_secs_f64();
@@ -240,7 +245,7 @@ impl Face {
             "protocol": PROTOCOL_VERSION,
             "pid": std::process::id(),
             "captured": stored + pending + failed,
-            "stored": self.uncountable.get().is_none().then_some(stored),
+            "stored": self.uncountable().is_none().then_some(stored),
             "pending": pending,
             "failed": failed,
             "oldest_pending_at": oldest.map(|at| at.to_string()),
@@ -255,7 +260,7 @@ impl Face {
     /// Why nothing is stored any more, when that is so.
     fn store_problem(&self) -> Option<String> {
         let problem = self.engine.get()?.check_place().err().map(|error| error.to_string());
-        problem.or_else(|| self.uncountable.get().cloned())
+        problem.or_else(|| self.uncountable().clone())
     }
 
     /// How many turns wait, and since when. What arrived since the last pass counts too: the next
@@ -273,6 +278,10 @@ impl Face {
             }),
         };
         (pending, oldest.filter(|_| 0 < pending))
+    }
+
+    fn uncountable(&self) -> MutexGuard<'_, Option<String>> {
+        self.uncountable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn changing(&self) -> MutexGuard<'_, Changing> {
@@ -311,7 +320,7 @@ mod tests {
     fn the_contracts_keys_are_there_and_the_counts_add_up() {
         let now = Timestamp::UNIX_EPOCH;
         let face = Face::new(now, PathBuf::from("/nowhere"));
-        face.show_store(2, 0);
+        face.add(2, 0);
         face.show_drained(3, 1, Some(now), now);
         let status = face.status(now);
         for key in [

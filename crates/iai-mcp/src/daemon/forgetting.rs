@@ -162,8 +162,9 @@ pub(super) fn go_on(opened: &Opened) -> Result<(), Failure> {
 
 /// Shows what the store holds now.
 pub(super) fn show_counts(opened: &Opened, face: &Face) {
-    if let Ok((n_said, n_aside)) = opened.engine.n_said_and_aside() {
-        face.show_store(n_said, n_aside);
+    match opened.engine.n_set_aside() {
+        Ok(n_aside) => face.show_store(n_aside),
+        Err(error) => tracing::error!(%error, "what was set aside cannot be counted"),
     }
 }
 

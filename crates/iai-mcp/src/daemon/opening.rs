@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::drain::Drainer;
 use super::face::Face;
-use super::forgetting::Forgetter;
+use super::forgetting::{self, Forgetter};
 use super::handlers::Failure;
 use super::lifecycle::Event;
 use super::models::Models;
@@ -111,8 +111,8 @@ pub(super) fn open_in_background(
         .spawn(move || {
             match open_store(&settings, &face, &store.is_stopping) {
                 Ok(opened) => {
-                    // Counted before anybody can add to it.
-                    show_counts(&opened, &face);
+                    // Before anybody can add to it.
+                    forgetting::show_counts(&opened, &face);
                     face.show_models(Arc::clone(&opened.models));
                     face.show_engine(Arc::clone(&opened.engine));
                     let opened = Arc::new(opened);
@@ -146,16 +146,6 @@ fn keep_index(opened: &Opened, idle_shutdown: Option<Duration>) {
     }
     if let Err(error) = loaded.and_then(|()| engine.tend_until_stopped()) {
         tracing::warn!(%error, "the index is no longer stored; it is made again when needed");
-    }
-}
-
-fn show_counts(opened: &Opened, face: &Face) {
-    match opened.engine.n_said_and_aside() {
-        Ok((n_said, n_aside)) => face.show_store(n_said, n_aside),
-        Err(error) => {
-            tracing::error!(%error, "the store cannot be counted");
-            face.show_uncountable(error.to_string());
-        }
     }
 }
 

@@ -1,9 +1,9 @@
-//! How many memories `status` tells of: counted when the store is opened, then kept up by those who
+//! How many memories `status` tells of: counted when somebody first asks, then kept up by those who
 //! store.
 //!
 //! Whoever stores adds what is new after its commit. A count in between sees it already, and it
-//! would be there twice for good: so a new count, as forgetting needs one, holds only when nobody
-//! was storing meanwhile. Until then it is doubtful, and whoever looks counts again.
+//! would be there twice for good: so a count holds only when nobody was storing meanwhile. Until
+//! then, and again after something was forgotten, the number is doubtful, and whoever looks counts.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -14,7 +14,7 @@ pub(super) struct Tally {
     /// How often somebody began to store, and ended it.
     n_begun: AtomicU64,
     n_ended: AtomicU64,
-    is_doubtful: AtomicBool,
+    is_sure: AtomicBool,
 }
 
 /// Somebody may have stored what is not added yet.
@@ -37,16 +37,15 @@ impl Tally {
         self.n.fetch_add(n, Ordering::SeqCst);
     }
 
-    /// Takes over a count that others may have added to meanwhile.
-    pub(super) fn set(&self, n: u64) {
-        self.n.store(n, Ordering::SeqCst);
-        self.is_doubtful.store(true, Ordering::SeqCst);
+    /// Has it counted again by whoever looks next.
+    pub(super) fn doubt(&self) {
+        self.is_sure.store(false, Ordering::SeqCst);
     }
 
     /// Returns the number; `count` is asked only while it is doubtful.
     pub(super) fn get(&self, count: impl FnOnce() -> Option<u64>) -> u64 {
         let known = self.n.load(Ordering::SeqCst);
-        if !self.is_doubtful.load(Ordering::SeqCst) {
+        if self.is_sure.load(Ordering::SeqCst) {
             return known;
         }
         let n_ended = self.n_ended.load(Ordering::SeqCst);
@@ -54,7 +53,7 @@ impl Tally {
         let Some(counted) = is_quiet(self).then(count).flatten() else { return known };
         let is_kept = is_quiet(self)
             && self.n.compare_exchange(known, counted, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-        self.is_doubtful.store(!is_kept, Ordering::SeqCst);
+        self.is_sure.store(is_kept, Ordering::SeqCst);
         if is_kept { counted } else { self.n.load(Ordering::SeqCst) }
     }
 }
@@ -67,25 +66,25 @@ mod tests {
     fn a_count_beside_somebody_who_stores_is_made_again() {
         let tally = Tally::default();
         let storing = tally.storing();
-        // Its commit is counted, and then added: once too often.
-        tally.set(3);
         tally.add(1);
-        assert_eq!(tally.get(|| panic!("not while somebody stores")), 4);
+        // Its commit would be counted, and then added: once too often.
+        assert_eq!(tally.get(|| panic!("not while somebody stores")), 1);
         drop(storing);
         assert_eq!(tally.get(|| Some(3)), 3);
         assert_eq!(tally.get(|| panic!("it is known now")), 3);
+        tally.doubt();
+        assert_eq!(tally.get(|| Some(2)), 2, "something was forgotten");
     }
 
     #[test]
     fn what_is_stored_during_a_count_makes_it_doubtful() {
         let tally = Tally::default();
-        tally.set(3);
         let counted = tally.get(|| {
             let _storing = tally.storing();
             tally.add(1);
             Some(3)
         });
-        assert_eq!((counted, tally.get(|| Some(4))), (4, 4));
+        assert_eq!((counted, tally.get(|| Some(4))), (1, 4));
         assert_eq!(tally.get(|| panic!("it is known now")), 4);
     }
 }

@@ -16,7 +16,7 @@ use super::used::used;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TERMINAL_HOST, TOOL_HOST};
-use crate::organise::OWN_HOST;
+use crate::organise::{OWN_HOST, UNSAID_HOSTS};
 use crate::recall::knobs::Depth;
 use crate::remarks::open::{OpenThread, open_threads};
 use crate::remarks::{Wording, beginning, is_spoken, is_up_to_date, remarks_of};
@@ -152,7 +152,7 @@ pub(super) fn gather(
         ..Material::default()
     };
     let Some(project) = ask.project.as_deref() else {
-        material.projects = reader.recent_projects(PROJECTS_MAX)?;
+        material.projects = reader.recent_projects(UNSAID_HOSTS, PROJECTS_MAX)?;
         return Ok(material);
     };
     let sessions = sessions_of(reader, project, &ask.session, caps.n_sessions)?;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::{
     Inserted, Link, LinkKind, Memory, MemoryId, MemoryNumber, NewMemory, Role, Summary,
-    SummaryKind, Tier, Topic, Writing,
+    SummaryKind, TAUGHT_HOST, Tier, Topic, Writing,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -27,6 +27,8 @@ use phrases::phrases_of;
 
 /// The host of what this program wrote itself.
 pub(crate) const OWN_HOST: &str = "iai-mcp";
+/// What comes from these was made here or taught; nobody said it.
+pub(crate) const UNSAID_HOSTS: &[&str] = &[OWN_HOST, TAUGHT_HOST];
 /// The tag of a summary.
 const TAG: &str = "summary";
 /// Memories of a group that are read: of a larger one, as many spread over all of it.

@@ -10,6 +10,7 @@ use super::{Glimpse, first_words};
 use crate::brief::{decisions_in, said_otherwise};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
+use crate::organise::UNSAID_HOSTS;
 
 /// Projects that are looked through, those spoken in last.
 const PROJECTS_MAX: usize = 8;
@@ -62,7 +63,7 @@ fn decisions(reader: &Reader, project: Option<&str>) -> Result<Vec<Remark>> {
     let projects = match project {
         Some(project) => vec![project.to_owned()],
         None => {
-            let recent = reader.recent_projects(PROJECTS_MAX)?;
+            let recent = reader.recent_projects(UNSAID_HOSTS, PROJECTS_MAX)?;
             recent.into_iter().map(|seen| seen.project).collect()
         }
     };

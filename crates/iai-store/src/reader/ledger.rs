@@ -90,6 +90,18 @@ impl Reader {
 }
 
 impl Reader {
+    /// Counts the memories: a small part of the work of [`Self::counts`].
+    pub fn n_memories(&self) -> Result<u64> {
+        let sql = "SELECT count(*) AS n FROM memory";
+        self.run("counting memories", |c| c.query_row(sql, [], |row| count(row, "n")))
+    }
+
+    /// Counts the lines set aside.
+    pub fn n_set_aside(&self) -> Result<u64> {
+        let sql = "SELECT count(*) AS n FROM set_aside";
+        self.run("counting what was set aside", |c| c.query_row(sql, [], |row| count(row, "n")))
+    }
+
     /// Counts the memories that come from one program.
     pub fn n_of_host(&self, host: &str) -> Result<u64> {
         self.run("counting what comes from a program", |c| {

@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::{Reader, memories_from, memory_of, sql_limit};
 use crate::error::Result;
-use crate::record::memory::Millis;
+use crate::record::memory::{Json, Millis};
 use crate::record::{
     ExceptSessions, Memory, MemoryNumber, ProjectSeen, Remark, RemarkKind, SessionSeen, UsedMemory,
     Uses,
@@ -123,23 +123,29 @@ impl Reader {
         Ok(sessions)
     }
 
-    /// Returns the projects that were spoken in last, the latest first.
-    pub fn recent_projects(&self, limit: usize) -> Result<Vec<ProjectSeen>> {
+    /// Returns the projects that were spoken in last, the latest first; what comes from `unsaid`
+    /// hosts is nothing anybody said.
+    pub fn recent_projects(&self, unsaid: &[&str], limit: usize) -> Result<Vec<ProjectSeen>> {
+        // By the session, which the index knows: a project's latest memories are thousands of
+        // summaries, and to learn the role of one is to read it.
+        let sql = "
+            SELECT p.project, max((SELECT turn_at_ms FROM memory
+                                    WHERE place = p.number AND session NOT IN
+                                          (SELECT s.number FROM json_each(?1) host
+                                             JOIN session s ON s.host = host.value)
+                                    ORDER BY turn_at_ms DESC LIMIT 1)) AS last_ms
+              FROM (SELECT * FROM place WHERE project IS NOT NULL
+                     ORDER BY number DESC LIMIT ?2) p
+             GROUP BY p.project HAVING last_ms IS NOT NULL
+             ORDER BY last_ms DESC LIMIT ?3";
+        let unsaid = Json(unsaid);
         self.run("reading the latest projects", |c| {
-            c.prepare_cached(
-                "SELECT p.project, max((SELECT turn_at_ms FROM memory
-                                         WHERE place = p.number AND role <> 'system'
-                                         ORDER BY turn_at_ms DESC LIMIT 1)) AS last_ms
-                   FROM (SELECT * FROM place WHERE project IS NOT NULL
-                          ORDER BY number DESC LIMIT ?1) p
-                  GROUP BY p.project HAVING last_ms IS NOT NULL
-                  ORDER BY last_ms DESC LIMIT ?2",
-            )?
-            .query_map(params![sql_limit(ALL_PLACES_MAX), sql_limit(limit)], |row| {
-                let last_at = row.get::<_, Millis>(1)?.0;
-                Ok(ProjectSeen { project: row.get(0)?, last_at })
-            })?
-            .collect()
+            c.prepare_cached(sql)?
+                .query_map(params![unsaid, sql_limit(ALL_PLACES_MAX), sql_limit(limit)], |row| {
+                    let last_at = row.get::<_, Millis>(1)?.0;
+                    Ok(ProjectSeen { project: row.get(0)?, last_at })
+                })?
+                .collect()
         })
     }
 

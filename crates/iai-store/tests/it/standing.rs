@@ -1,6 +1,7 @@
 //! What holds beyond a session is read back in the order it is told.
 
 use iai_store::{ExceptSessions, NewMemory, NewRemark, PinReach, RemarkKind, Store, Uses};
+use jiff::Timestamp;
 
 use crate::fixture::{Home, at, insert, kind, turn};
 
@@ -44,8 +45,9 @@ fn sessions_are_told_by_their_last_turn_in_the_project() {
         said("other", "q", 9, "d"),
         said("own", "p", 8, "e"),
         NewMemory { host: "tool".to_owned(), ..said("aside", "p", 7, "f") },
+        NewMemory { host: "made".to_owned(), ..said("summary", "p", 10, "g") },
     ];
-    let except = ExceptSessions { name: "own", hosts: &["tool"] };
+    let except = ExceptSessions { name: "own", hosts: &["tool", "made"] };
     let reader = store_of(&home, &turns).reader().unwrap();
     let sessions = |limit| {
         let found = reader.recent_sessions("p", &except, limit).unwrap();
@@ -54,9 +56,14 @@ fn sessions_are_told_by_their_last_turn_in_the_project() {
     let both = [("old".to_owned(), at(3)), ("new".to_owned(), at(2))];
     assert_eq!(sessions(5), both);
     assert_eq!(sessions(1), both[..1]);
-    let projects = reader.recent_projects(5).unwrap();
-    let names: Vec<&str> = projects.iter().map(|seen| seen.project.as_str()).collect();
-    assert_eq!(names, ["q", "p"]);
+    let projects = |unsaid: &[&str]| -> Vec<(String, Timestamp)> {
+        let seen = reader.recent_projects(unsaid, 5).unwrap().into_iter();
+        seen.map(|seen| (seen.project, seen.last_at)).collect()
+    };
+    let (p, q) = (|last| ("p".to_owned(), at(last)), ("q".to_owned(), at(9)));
+    assert_eq!(projects(&[]), [p(10), q.clone()]);
+    assert_eq!(projects(&["made"]), [q.clone(), p(8)]);
+    assert_eq!(projects(&["made", "tool", "test-host"]), []);
     let number = reader.recent_sessions("p", &except, 1).unwrap()[0].number;
     let (first, last) = reader.session_ends(number, 1, 5).unwrap();
     let texts = |turns: &[iai_store::Memory]| -> Vec<String> {
