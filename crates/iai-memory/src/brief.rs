@@ -102,6 +102,8 @@ impl MemoryEngine {
     }
 
     fn gathered(&self, ask: &BriefAsk, manner: &Manner, now: Timestamp) -> Result<Material> {
+        // What was said since is found by it: without, the outdated would be told.
+        self.load_index()?;
         self.read(|reader| {
             // The texts of eight sessions do not fit beside the pages that lead to them.
             reader.widen_cache()?;

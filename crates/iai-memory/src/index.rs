@@ -151,11 +151,6 @@ impl MemoryEngine {
         Ok(self.index.shared.with(ask).expect("an index that was loaded stays loaded"))
     }
 
-    /// Asks the index if it is loaded: for those who would not wait for it.
-    pub(crate) fn with_loaded_index<T>(&self, ask: impl FnOnce(&MemoryIndex) -> T) -> Option<T> {
-        self.index.shared.with(ask)
-    }
-
     /// Returns how many memories the index knows, if it is loaded.
     pub(crate) fn n_indexed(&self) -> Option<usize> {
         self.index.shared.with(|index| index.catalogue().len())

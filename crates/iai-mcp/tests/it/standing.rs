@@ -11,6 +11,10 @@ use crate::support::{Mcp, Sandbox, eventually, stderr, stdout};
 
 /// A conversation in a folder of the sandbox, the user first, captured as a hook would.
 fn converse(sandbox: &Sandbox, session: &str, folder: &str, texts: &[&str]) {
+    converse_on("2026-11-10", sandbox, session, folder, texts);
+}
+
+fn converse_on(day: &str, sandbox: &Sandbox, session: &str, folder: &str, texts: &[&str]) {
     fs::create_dir_all(sandbox.path(folder)).unwrap();
     let path = sandbox.path(&format!("{session}.jsonl"));
     let mut file = fs::File::create(&path).unwrap();
@@ -18,7 +22,7 @@ fn converse(sandbox: &Sandbox, session: &str, folder: &str, texts: &[&str]) {
         let role = ["user", "assistant"][place % 2];
         let line = json!({
             "type": role, "uuid": format!("{session}-{place}"), "sessionId": session,
-            "timestamp": format!("2026-11-10T10:0{place}:00Z"), "cwd": sandbox.path(folder),
+            "timestamp": format!("{day}T10:0{place}:00Z"), "cwd": sandbox.path(folder),
             "message": {"role": role, "content": text},
         });
         writeln!(file, "{line}").unwrap();
@@ -68,6 +72,27 @@ fn a_new_session_is_told_about_its_project() {
     let mut command = sandbox.command(&["session-start"]);
     let output = command.current_dir(sandbox.path("heron")).output().unwrap();
     assert_eq!(stdout(&output).trim(), text.trim());
+}
+
+/// Whoever begins a session while no daemon runs, or at once after it began to, is told the same.
+#[test]
+fn what_was_said_since_is_told_before_the_daemon_has_read_anything() {
+    let sandbox = Sandbox::new();
+    let daemon = sandbox.daemon();
+    let decided = ["Decision: the uploader keeps its retry count at 5.", "Noted."];
+    converse_on("2026-11-07", &sandbox, "one", "heron", &decided);
+    converse_on("2026-11-08", &sandbox, "two", "heron", &["The mailer's retry is slow.", "Hm."]);
+    let since = "Actually, use 7 retries instead of 5.";
+    converse_on("2026-11-09", &sandbox, "three", "heron", &[since, "Changed."]);
+    sandbox.settled(6);
+    assert!(sandbox.run(&["maintenance", "sleep-cycle"]).status.success());
+    let told = session_start(&sandbox, "claude", "heron");
+    let line = told.lines().find(|line| line.contains("count at 5")).unwrap();
+    assert!(line.contains(&format!("since then “{since}”")), "{told}");
+    daemon.stop();
+    assert_eq!(session_start(&sandbox, "claude", "heron"), told, "nobody listens");
+    let _daemon = sandbox.daemon();
+    assert_eq!(session_start(&sandbox, "claude", "heron"), told, "it has just begun");
 }
 
 #[test]

@@ -143,12 +143,11 @@ fn put_heirs_first(changed: &mut Vec<Since>) {
 fn later_in_the_talk(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<Vec<Since>> {
     let Asking { engine, reader, .. } = asking;
     let words: Vec<String> = telling_words(&hit.memory.text).into_iter().collect();
-    let known = engine.with_loaded_index(|index| {
+    let (turns, frequencies) = engine.with_index(|index| {
         let next = |number: &MemoryNumber| index.catalogue().next(*number);
         let turns = std::iter::successors(next(&hit.number), next).take(TURNS_FOLLOWED);
         (turns.collect::<Vec<_>>(), index.document_frequencies(&words))
-    });
-    let (turns, frequencies) = known.unwrap_or_default();
+    })?;
     let rare =
         frequencies.into_iter().zip(words.iter().cloned()).filter(|(n, _)| *n <= NAMED_BY_MAX);
     let names: Vec<(u64, String)> =

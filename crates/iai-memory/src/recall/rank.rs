@@ -111,7 +111,7 @@ pub(crate) fn rank(
     let mut memories = BTreeMap::new();
     for _ in 0..ECHO_ROUNDS {
         let read = read_best(reader, &order, n_max, &memories)?;
-        let n_led = replies::follow(engine, cue, &read, &mut order);
+        let n_led = replies::follow(engine, cue, &read, &mut order)?;
         memories.extend(read);
         if n_led == 0 {
             break;

@@ -10,6 +10,7 @@ use super::echo::{
 };
 use super::rank::{CHATTER_COST, LED_SHARE, QUESTION_COST, Scored};
 use crate::engine::MemoryEngine;
+use crate::error::Result;
 
 /// Where a turn leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,7 @@ pub(super) fn follow(
     cue: &Cue,
     read: &[(MemoryNumber, Memory)],
     scored: &mut Vec<Scored>,
-) -> usize {
+) -> Result<usize> {
     let mut n_led = 0;
     for (number, memory) in read {
         let Some(own) = scored.iter_mut().find(|own| own.number == *number) else { continue };
@@ -53,7 +54,7 @@ pub(super) fn follow(
         let worth = LED_SHARE * own.score;
         let mut rest = 0.0;
         if let Some(side) = lead.to
-            && let Some(target) = spoken_by_another(engine, cue, *number, side)
+            && let Some(target) = spoken_by_another(engine, cue, *number, side)?
         {
             let what = side.what();
             let led = own.led_to(target, worth, format!("{what} {worth:.3}"));
@@ -70,7 +71,7 @@ pub(super) fn follow(
         own.is_led_away = lead.to != Some(Side::After) || memory.role == Role::User;
         own.reason.push_str(&format!(" − {what} {cost:.3}"));
     }
-    n_led
+    Ok(n_led)
 }
 
 /// Gives what is led to its worth; false where it leads elsewhere itself.
@@ -122,8 +123,8 @@ fn spoken_by_another(
     cue: &Cue,
     number: MemoryNumber,
     side: Side,
-) -> Option<MemoryNumber> {
-    let found = engine.with_loaded_index(|index| {
+) -> Result<Option<MemoryNumber>> {
+    engine.with_index(|index| {
         let catalogue = index.catalogue();
         let beside = match side {
             Side::Before => catalogue.previous(number),
@@ -138,6 +139,5 @@ fn spoken_by_another(
             && catalogue.project(beside) == catalogue.project(number)
             && catalogue.ended_at_ms(beside).is_none();
         is_meant.then_some(beside)
-    });
-    found.flatten()
+    })
 }

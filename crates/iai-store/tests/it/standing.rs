@@ -62,7 +62,7 @@ fn sessions_are_told_by_their_last_turn_in_the_project() {
     };
     let (p, q) = (|last| ("p".to_owned(), at(last)), ("q".to_owned(), at(9)));
     assert_eq!(projects(&[]), [p(10), q.clone()]);
-    assert_eq!(projects(&["made"]), [q.clone(), p(8)]);
+    assert_eq!(projects(&["made"]), [q, p(8)]);
     assert_eq!(projects(&["made", "tool", "test-host"]), []);
     let number = reader.recent_sessions("p", &except, 1).unwrap()[0].number;
     let (first, last) = reader.session_ends(number, 1, 5).unwrap();
