@@ -9,6 +9,7 @@ mod remarked;
 mod telling;
 mod used;
 
+use iai_store::Reader;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -85,6 +86,7 @@ impl MemoryEngine {
             self.read(|reader| Ok(reader.recent_projects(UNSAID_HOSTS, PROJECTS_WARMED)?))?
         {
             let ask = BriefAsk { session: String::new(), project: Some(seen.project) };
+            self.let_askers_by();
             self.brief(&ask, now)?;
         }
         Ok(())
@@ -105,9 +107,13 @@ impl MemoryEngine {
         // What was said since is found by it: without, the outdated would be told.
         self.load_index()?;
         self.read(|reader| {
-            // The texts of eight sessions do not fit beside the pages that lead to them.
-            reader.widen_cache()?;
-            reader.at_one_moment(|| material::gather(self, reader, ask, manner.depth, now))
+            in_one_view(reader, || material::gather(self, reader, ask, manner.depth, now))
         })
     }
+}
+
+/// Reads much at once: the texts of eight sessions do not fit beside the pages that lead to them.
+fn in_one_view<T>(reader: &Reader, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    reader.widen_cache()?;
+    reader.at_one_moment(read)
 }

@@ -185,6 +185,25 @@ impl MemoryEngine {
         result
     }
 
+    /// Runs `beside` on another thread and connection while this one does `own`; where the store is
+    /// open only for reading there is one connection, and one comes after the other.
+    pub(crate) fn read_beside<A, B: Send>(
+        &self,
+        reader: &Reader,
+        own: impl FnOnce() -> Result<A>,
+        beside: impl FnOnce(&Reader) -> Result<B> + Send,
+    ) -> Result<(A, B)> {
+        if self.is_read_only() {
+            return Ok((own()?, beside(reader)?));
+        }
+        std::thread::scope(|scope| {
+            let helping = scope.spawn(|| self.read(beside));
+            let own = own();
+            let beside = helping.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Ok((own?, beside?))
+        })
+    }
+
     /// Runs `work` in one transaction; when it returns, the change is on disk.
     pub(crate) fn write<T>(&self, work: impl FnOnce(&Writing<'_>) -> Result<T>) -> Result<T> {
         let done = self.with_writer(|store| store.write_ahead(work))?;

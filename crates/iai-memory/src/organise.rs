@@ -233,6 +233,11 @@ impl MemoryEngine {
         Asking(&self.organise)
     }
 
+    /// Waits until nobody asks anything, for as long as quiet work waits.
+    pub(crate) fn let_askers_by(&self) {
+        self.organise.make_way(room::MAKING_WAY_MAX);
+    }
+
     /// Organises what came in, now, and returns what was done: by step, by what it was.
     pub fn organise_now(
         &self,

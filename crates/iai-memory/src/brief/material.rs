@@ -8,11 +8,11 @@ use iai_store::{
 };
 use jiff::Timestamp;
 
-use super::BriefAsk;
 use super::open::left_open;
 use super::remarked::{Fresh, decided, decisions, holding, kept, preferences};
 use super::telling::says_what_it_is_about;
 use super::used::used;
+use super::{BriefAsk, in_one_view};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TERMINAL_HOST, TOOL_HOST};
@@ -155,20 +155,16 @@ pub(super) fn gather(
         material.projects = reader.recent_projects(UNSAID_HOSTS, PROJECTS_MAX)?;
         return Ok(material);
     };
-    let sessions = sessions_of(reader, project, &ask.session, caps.n_sessions)?;
-    let fresh = fresh(reader, &sessions)?;
-    let said = decisions(reader, project, &fresh)?;
-    material.preferences = preferences(engine, reader, (project, &fresh), &said, now)?;
-    material.decided = decided(engine, reader, said, now)?;
-    material.kept = kept(reader, project, &fresh)?;
-    let open: Vec<Vec<OpenThread<'_>>> = sessions.iter().map(Session::open_threads).collect();
-    material.open = left_open(&sessions, &open);
-    let told_of = sessions.iter().zip(&open);
-    let mut told_of = told_of.filter_map(|(session, open)| session.told(open, caps.n_last_turns));
-    material.last = told_of.next();
-    material.earlier = earlier(told_of, &caps);
-    material.topics = topics(reader, project, caps.n_topics)?;
-    material.used = used(engine, reader, project, caps.n_used, now)?;
+    // A third of the time goes into what the rest has no part in.
+    let beside = |reader: &Reader| {
+        in_one_view(reader, || {
+            let topics = topics(reader, project, caps.n_topics)?;
+            Ok((topics, used(engine, reader, project, caps.n_used, now)?))
+        })
+    };
+    let own = || material.add_spoken((engine, reader), (project, &ask.session), &caps, now);
+    let ((), (topics, used)) = engine.read_beside(reader, own, beside)?;
+    (material.topics, material.used) = (topics, used);
     material.drop_repetitions();
     Ok(material)
 }
@@ -226,6 +222,30 @@ fn topics(reader: &Reader, project: &str, limit: usize) -> Result<Vec<String>> {
 }
 
 impl Material {
+    /// Adds where the project stands by what was said in it, but for one session.
+    fn add_spoken(
+        &mut self,
+        (engine, reader): (&MemoryEngine, &Reader),
+        (project, except): (&str, &str),
+        caps: &Caps,
+        now: Timestamp,
+    ) -> Result<()> {
+        let sessions = sessions_of(reader, project, except, caps.n_sessions)?;
+        let fresh = fresh(reader, &sessions)?;
+        let said = decisions(reader, project, &fresh)?;
+        self.preferences = preferences(engine, reader, (project, &fresh), &said, now)?;
+        self.decided = decided(engine, reader, said, now)?;
+        self.kept = kept(reader, project, &fresh)?;
+        let open: Vec<Vec<OpenThread<'_>>> = sessions.iter().map(Session::open_threads).collect();
+        self.open = left_open(&sessions, &open);
+        let told_of = sessions.iter().zip(&open);
+        let mut told_of =
+            told_of.filter_map(|(session, open)| session.told(open, caps.n_last_turns));
+        self.last = told_of.next();
+        self.earlier = earlier(told_of, caps);
+        Ok(())
+    }
+
     /// Tells everything once: what is pinned is not told again as a wish, and so on.
     fn drop_repetitions(&mut self) {
         let mut seen = BTreeSet::new();
