@@ -107,20 +107,20 @@ impl Reader {
         let n_walked_max = (WALKED_MAX / places.len().max(1)).max(WALKED_IN_PLACE_MIN);
         let mut found: Vec<(Timestamp, u32)> = Vec::new();
         for place in places {
-            found.extend(self.sessions_at(place, except, (limit, n_walked_max))?);
+            // Whoever is found here must be later than the last of those there are.
+            let since = limit.checked_sub(1).and_then(|last| found.get(last)).map(|(at, _)| *at);
+            let since = since.unwrap_or(Timestamp::MIN);
+            found.extend(self.sessions_at((place, since), except, (limit, n_walked_max))?);
+            found.sort_unstable_by(|a, b| b.cmp(a));
+            let mut seen = BTreeSet::new();
+            found.retain(|(_, session)| seen.insert(*session));
+            found.truncate(limit);
         }
-        found.sort_unstable_by(|a, b| b.cmp(a));
-        let mut seen = BTreeSet::new();
-        found.retain(|(_, session)| seen.insert(*session));
-        let mut sessions = Vec::new();
-        for (last_at, number) in found {
-            if sessions.len() == limit {
-                break;
-            }
+        let sessions = found.into_iter().map(|(last_at, number)| {
             let (_, name) = self.session_named(number)?;
-            sessions.push(SessionSeen { number, name, last_at });
-        }
-        Ok(sessions)
+            Ok(SessionSeen { number, name, last_at })
+        });
+        sessions.collect()
     }
 
     /// Returns the projects that were spoken in last, the latest first; what comes from `unsaid`
@@ -194,10 +194,14 @@ impl Reader {
             .collect())
     }
 
+    /// The newest come first, and last the one without a folder: summaries are kept there, and
+    /// each has a session of its own.
     fn places_of(&self, project: &str) -> Result<Vec<u32>> {
         self.run("looking for the places of a project", |c| {
             c.prepare_cached(
-                "SELECT number FROM place WHERE project = ? ORDER BY number DESC LIMIT ?",
+                "SELECT number FROM
+                    (SELECT number, cwd FROM place WHERE project = ? ORDER BY number DESC LIMIT ?)
+                  ORDER BY cwd IS NULL, number DESC",
             )?
             .query_map(params![project, sql_limit(PLACES_MAX)], |row| row.get(0))?
             .collect()
@@ -241,19 +245,21 @@ impl Reader {
         Ok(remarks)
     }
 
-    /// Walks back through the turns of a place until it has met so many sessions, or so many turns.
+    /// Walks back through the turns of a place to a time, until it has met so many sessions, or so
+    /// many turns.
     fn sessions_at(
         &self,
-        place: u32,
+        (place, since): (u32, Timestamp),
         except: &ExceptSessions<'_>,
         (limit, n_walked_max): (usize, usize),
     ) -> Result<Vec<(Timestamp, u32)>> {
         self.run("looking for the latest sessions", |c| {
             let mut statement = c.prepare_cached(
-                "SELECT turn_at_ms, session FROM memory WHERE place = ?
+                "SELECT turn_at_ms, session FROM memory WHERE place = ? AND turn_at_ms >= ?
                   ORDER BY turn_at_ms DESC LIMIT ?",
             )?;
-            let mut rows = statement.query(params![place, sql_limit(n_walked_max)])?;
+            let bounds = params![place, Millis(since), sql_limit(n_walked_max)];
+            let mut rows = statement.query(bounds)?;
             let mut host_and_name =
                 c.prepare_cached("SELECT host, name FROM session WHERE number = ?")?;
             let mut seen = BTreeSet::new();
