@@ -195,6 +195,9 @@ impl House {
             if let Err(error) = opened.engine.write_down_uses(clock::now()) {
                 tracing::warn!(%error, "leaving without writing down what was of use");
             }
+            if let Err(error) = opened.engine.seal_index() {
+                tracing::warn!(%error, "leaving with an index that the next start has to make");
+            }
             // Everything acknowledged is durable already; this only keeps the log file short.
             if let Err(error) = opened.engine.checkpoint() {
                 tracing::warn!(%error, "leaving without a checkpoint");

@@ -13,6 +13,8 @@ use crate::error::Result;
 const FROZEN_MAX: usize = 4;
 /// Turns stored together that make a bulk load.
 const BULK_TURNS_MIN: usize = 100;
+/// A shorter tail is read again by the next start in less time than a segment is worth.
+const SEALED_MIN: usize = 512;
 /// A bulk load is over when none came for this long, twice at most.
 const BULK_QUIET: Duration = Duration::from_secs(1);
 
@@ -191,6 +193,18 @@ impl MemoryEngine {
         self.index.tell(Signal::Stop);
     }
 
+    /// Stores what is in no segment yet, where it is much: the next start then reads a segment and
+    /// not its memories. Done before leaving, and not beside whoever is at a merge, which may take
+    /// seconds.
+    pub fn seal_index(&self) -> Result<()> {
+        let Ok(_one_at_a_time) = self.index.tending.try_lock() else { return Ok(()) };
+        self.index.shared.end_tail(SEALED_MIN);
+        while let Some(made) = self.index.shared.make_due(IndexPace::Leaving) {
+            self.with_writer(|store| Ok(store.keep(made)?))?;
+        }
+        Ok(())
+    }
+
     /// Makes room when many turns are about to be stored, and somebody will give it back.
     pub(crate) fn before_bulk(&self, n_turns: usize) -> Result<()> {
         if n_turns < BULK_TURNS_MIN {
@@ -215,5 +229,28 @@ impl MemoryEngine {
             _ => drop(self.tend_index()?),
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::Trial;
+
+    #[test]
+    fn who_leaves_stores_a_long_tail_and_leaves_a_short_one() {
+        let trial = Trial::new();
+        trial.engine.load_index().unwrap();
+        let sealed_after = |n: usize| {
+            let texts: Vec<String> = (0..n).map(|n| format!("turn number {n}")).collect();
+            trial.tell(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+            trial.engine.seal_index().unwrap();
+            trial.engine.index.shared.with(|index| index.size().n_segments).unwrap()
+        };
+        // The range begins with the number 0, which nobody has.
+        assert_eq!(sealed_after(SEALED_MIN - 2), 0);
+        assert_eq!(sealed_after(1), 1);
+        let _somebody = trial.engine.index.tending.lock().unwrap();
+        assert_eq!(sealed_after(SEALED_MIN), 1, "nobody waits for a merge");
     }
 }

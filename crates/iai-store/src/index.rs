@@ -50,6 +50,8 @@ pub enum IndexPace {
     Calm,
     /// Many memories come in: what can wait does.
     Hasty,
+    /// Somebody waits for the end: nothing is merged.
+    Leaving,
 }
 
 /// How large the index is.
@@ -163,8 +165,11 @@ impl MemoryIndex {
     /// Says what is due, cheaply; [`Due::make`] does the work. In a hurry, segments are merged only
     /// where there are many.
     pub(crate) fn due(&self, pace: IndexPace) -> Option<Due> {
-        let may_merge =
-            pace == IndexPace::Calm || HASTY_SEGMENTS_MAX < self.lexical.segments().len();
+        let may_merge = match pace {
+            IndexPace::Calm => true,
+            IndexPace::Hasty => HASTY_SEGMENTS_MAX < self.lexical.segments().len(),
+            IndexPace::Leaving => false,
+        };
         let what = if let Some(tail) = self.lexical.to_seal() {
             Work::Seal(tail)
         } else if let Some(run) = may_merge.then(|| self.lexical.to_merge()).flatten() {

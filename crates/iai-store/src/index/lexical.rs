@@ -75,6 +75,11 @@ impl LexicalIndex {
         self.frozen.extend(self.tail.take().filter(|tail| !tail.is_empty()).map(Arc::new));
     }
 
+    /// How many numbers the growing tail has.
+    pub(crate) fn n_growing(&self) -> usize {
+        self.tail.as_ref().map_or(0, Tail::len)
+    }
+
     /// The first number that is in no segment and no tail.
     pub(crate) fn end(&self) -> u32 {
         let of_segments = self.segments.last().map_or(0, |segment| segment.last() + 1);

@@ -102,10 +102,11 @@ impl SharedIndex {
         }
     }
 
-    /// Ends the growing tail, so that a test need not fill it.
-    #[cfg(test)]
-    pub(crate) fn freeze(&self) {
-        if let Some(index) = &mut *self.writable() {
+    /// Ends the growing tail where it has at least so many memories: it is due to become a segment.
+    pub fn end_tail(&self, n_min: usize) {
+        if let Some(index) = &mut *self.writable()
+            && n_min <= index.lexical.n_growing()
+        {
             index.lexical.freeze();
         }
     }

@@ -79,6 +79,11 @@ impl Tail {
         self.first.saturating_add(u32::try_from(self.lengths.len()).unwrap_or(u32::MAX))
     }
 
+    /// How many numbers are in the range.
+    pub(crate) fn len(&self) -> usize {
+        self.lengths.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }

@@ -123,7 +123,7 @@ fn a_store_in_a_folder_without_leave_to_write_is_read_as_it_is() {
 /// Stores whatever the index holds as a segment.
 fn seal(store: &mut Store) {
     store.ensure_index().unwrap();
-    store.index.freeze();
+    store.index.end_tail(1);
     while let Some(made) = store.index.make_due(IndexPace::Calm) {
         store.keep(made).unwrap();
     }
@@ -241,7 +241,7 @@ fn a_crash_between_commit_and_segment_loses_no_word() {
     insert(&mut store, 0, "a fox").unwrap();
     seal(&mut store);
     insert(&mut store, 1, "a second fox").unwrap();
-    store.index.freeze();
+    store.index.end_tail(1);
     let made = store.index.make_due(IndexPace::Calm).unwrap();
     drop((store, made));
     let mut store = open(folder.path()).unwrap();
@@ -256,7 +256,7 @@ fn work_that_is_outdated_is_not_stored() {
     insert(&mut store, 0, "a secret fox").unwrap();
     insert(&mut store, 1, "a second fox").unwrap();
     store.ensure_index().unwrap();
-    store.index.freeze();
+    store.index.end_tail(1);
     let made = store.index.make_due(IndexPace::Calm).unwrap();
     forget(&mut store, 1);
     store.keep(made).unwrap();
@@ -313,7 +313,7 @@ fn a_segment_is_outdated_by_what_the_index_has_yet_to_follow() {
     let mut store = open(folder.path()).unwrap();
     insert(&mut store, 0, "a secret fox").unwrap();
     store.ensure_index().unwrap();
-    store.index.freeze();
+    store.index.end_tail(1);
     let made = store.index.make_due(IndexPace::Calm).unwrap();
     let forgotten = store.write_ahead(|w| {
         w.remove_from_index(&[MemoryNumber::new(1)])?;

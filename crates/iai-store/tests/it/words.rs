@@ -226,6 +226,23 @@ fn every_script_and_every_name_is_found() {
 }
 
 #[test]
+fn who_leaves_seals_and_does_not_merge() {
+    let home = Home::new();
+    let mut store = home.open().unwrap();
+    store.ensure_index().unwrap();
+    for round in 0..8 {
+        insert(&mut store, &turn("s", round, "a turn"));
+        store.index().end_tail(3);
+        assert!(store.index().make_due(IndexPace::Leaving).is_none(), "too short");
+        store.index().end_tail(1);
+        let made = store.index().make_due(IndexPace::Leaving).unwrap();
+        store.keep(made).unwrap();
+    }
+    assert!(store.index().make_due(IndexPace::Leaving).is_none());
+    assert!(store.index().make_due(IndexPace::Calm).is_some(), "eight are due to become one");
+}
+
+#[test]
 fn a_full_tail_becomes_a_segment_and_nothing_is_lost_before() {
     let home = Home::new();
     let mut store = home.open().unwrap();
