@@ -6,10 +6,12 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
     reason = "an example talks to whoever runs it, and stops where it fails"
 )]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use iai_memory::{
     BriefAsk, KeySource, MemoryEngine, NewMemory, Role, SpoolBatch, StorePaths, Tier,
@@ -36,6 +38,7 @@ fn main() {
     let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
     let keys = KeySource { passphrase: None };
     let (engine, _) = MemoryEngine::open(&paths, &keys, now).unwrap();
+    engine.load_index().unwrap();
     let begun = Instant::now();
     for first in (0..n_turns).step_by(2000) {
         let turns: Vec<NewMemory> =
@@ -50,19 +53,33 @@ fn main() {
     let done = engine.organise_now(now).unwrap();
     println!("quiet work in {:.1?}: {done:?}", begun.elapsed());
     measure(&engine, now, "after it");
+    engine.seal_index().unwrap();
+    drop(engine);
+    let begun = Instant::now();
+    let (engine, _) = MemoryEngine::open(&paths, &keys, now).unwrap();
+    engine.load_index().unwrap();
+    println!("opened again, index loaded, in {:.1?}", begun.elapsed());
+    for _ in 0..2 {
+        let took: Vec<String> =
+            (0..PROJECTS).map(|n| format!("{:.1?}", compose(&engine, n, now).0)).collect();
+        println!("    each project once: {}", took.join(", "));
+    }
+}
+
+/// Composes the brief of a project; returns how long it took and how long it is.
+fn compose(engine: &MemoryEngine, n_project: u64, now: Timestamp) -> (Duration, usize) {
+    let project = Some(format!("/w/project-{n_project}"));
+    let ask = BriefAsk { session: "next".to_owned(), project };
+    let begun = Instant::now();
+    let n_chars = engine.brief(&ask, now).unwrap().markdown.chars().count();
+    (begun.elapsed(), n_chars)
 }
 
 fn measure(engine: &MemoryEngine, now: Timestamp, when: &str) {
-    let mut took = Vec::new();
-    let mut n_chars = 0;
     let worked_before = worked_ms();
-    for n in 0..BRIEFS {
-        let project = Some(format!("/w/project-{}", n as u64 % PROJECTS));
-        let ask = BriefAsk { session: "next".to_owned(), project };
-        let begun = Instant::now();
-        n_chars = engine.brief(&ask, now).unwrap().markdown.chars().count();
-        took.push(begun.elapsed());
-    }
+    let told = (0..BRIEFS).map(|n| compose(engine, n as u64 % PROJECTS, now));
+    let (mut took, n_chars): (Vec<Duration>, Vec<usize>) = told.unzip();
+    let n_chars = n_chars[0];
     let cpu = (worked_ms() - worked_before) / took.len() as f64;
     let first = took[0];
     took.sort_unstable();
@@ -71,24 +88,51 @@ fn measure(engine: &MemoryEngine, now: Timestamp, when: &str) {
     println!("    wall: first {first:.1?}, median {median:.1?}, slowest {slowest:.1?}");
 }
 
-/// What this thread has worked so far, on a machine it may share; 0 where nobody tells.
+/// What all threads have worked so far, those that are gone included; 0 where nobody tells.
 fn worked_ms() -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    told.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).map_or(0.0, |ns| ns / 1e6)
+    let told = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = told.rsplit(") ").next().unwrap_or_default().split(' ');
+    // In user and in system mode, in hundredths of a second.
+    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() * 10.0
+}
+
+/// So many made-up words there are, a few of them frequent and most of them rare.
+const WORDS: f64 = 20_000.0;
+const SYLLABLES: &[&str] =
+    &["ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "zo", "ka"];
+
+fn words(seed: u64, n: u64) -> String {
+    let words: Vec<String> = (0..n).map(|at| word(n * seed + at)).collect();
+    words.join(" ")
+}
+
+fn word(seed: u64) -> String {
+    // SplitMix64; log-uniform, as words are in speech.
+    let mut mixed = seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let share = (mixed >> 11) as f64 / (1_u64 << 53) as f64;
+    let mut rank = WORDS.powf(share) as usize;
+    let mut word = SYLLABLES[rank % 7].to_owned();
+    while 0 < rank {
+        word.push_str(SYLLABLES[rank % SYLLABLES.len()]);
+        rank /= SYLLABLES.len();
+    }
+    word
 }
 
 /// Half of all turns are the first project's; every seventh turn remarks something.
 fn turn(n: u64, n_turns: u64, now: Timestamp) -> NewMemory {
     let session = n / SESSION_TURNS;
-    let project = if session.is_multiple_of(2) { 0 } else { session % PROJECTS };
+    let project = if session.is_multiple_of(2) { 0 } else { 1 + session / 2 % (PROJECTS - 1) };
     let minutes = i64::try_from(2 * (n_turns - n)).unwrap();
     let text = match n % 14 {
-        0 => format!("Always check valve number {} before you open the gate.", n % 97),
-        7 => format!("We decided to build lock {n} out of granite, as the engineers proposed."),
-        _ => format!(
-            "Turn {n}: {}",
-            "water flows through the lock while the gate is open. ".repeat(8)
-        ),
+        0 => format!("Always check the {} before you open the {}.", word(3 * n), word(5 * n)),
+        7 => format!("We decided to build {} out of {}.", words(n, 3), words(n + 1, 2)),
+        _ => {
+            let sentences: Vec<String> = (0..4).map(|at| words(4 * n + at, 12)).collect();
+            sentences.join(". ") + "."
+        }
     };
     NewMemory {
         host: "test".to_owned(),
