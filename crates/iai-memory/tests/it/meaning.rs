@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use iai_memory::{Embedder, FakeEmbedder, MeaningStatus, ModelKept};
 
+use crate::asked::lived;
 use crate::fixture::{Home, batch, days_ago, now, texts, turn};
 
 fn attach(home: &Home, name: &str) {
@@ -145,4 +146,31 @@ fn of_a_long_text_the_passage_nearest_in_meaning_is_shown() {
     let answer = home.recall_within("zeppelinclamp", 500);
     let shown = &answer.hits[0].literal_surface;
     assert!(shown.contains("zeppelinclamps"), "{shown}");
+}
+
+/// What a hit names may have been replaced in a matter that nobody asked about.
+#[test]
+fn what_replaced_it_elsewhere_is_brought_only_where_it_is_near_to_the_cue() {
+    let told = |since: &str| {
+        let home = lived(&[
+            ("/p", 60, &["Uploads of customers land in the frobnik bucket.", "Noted."]),
+            ("/p", 40, &["The frobnik is full.", "I see."]),
+            ("/p", 20, &[since, "Ok."]),
+        ]);
+        let is_brought = || {
+            let answer =
+                home.recall_from("where do uploads of customers land", 100_000, Some("/p"));
+            let found = texts(&answer);
+            let place = |part: &str| found.iter().position(|text| text.contains(part));
+            place(since).is_some_and(|at| Some(at) < place("frobnik bucket"))
+        };
+        let by_words = is_brought();
+        attach(&home, "one");
+        embed_all(&home);
+        (by_words, is_brought())
+    };
+    let near = "Uploads of customers: we moved from frobnik to garage.";
+    assert_eq!(told(near), (true, true));
+    let far = "Lunch with Ben and Ana: we moved from frobnik to garage.";
+    assert_eq!(told(far), (true, false), "nothing but a name is the same");
 }
