@@ -20,6 +20,7 @@ use super::handlers::Failure;
 use super::lifecycle::Event;
 use super::models::Models;
 use super::organiser;
+use super::priority::{self, Standing};
 use super::reflection::Reflection;
 use super::sync::Syncing;
 use crate::clock;
@@ -141,11 +142,23 @@ fn keep_index(opened: &Opened, idle_shutdown: Option<Duration>) {
     if let Err(error) = organised {
         tracing::error!("memories are not organised: {error:#}");
     }
-    if let Err(error) = engine.warm_briefs(clock::now()) {
-        tracing::warn!(%error, "the next brief is not read ahead; it takes a little longer");
-    }
+    read_ahead(Arc::clone(engine));
     if let Err(error) = loaded.and_then(|()| engine.tend_until_stopped()) {
         tracing::warn!(%error, "the index is no longer stored; it is made again when needed");
+    }
+}
+
+/// Reads what the next session is told before it asks, on a thread that stands behind whoever does.
+fn read_ahead(engine: Arc<MemoryEngine>) {
+    let reading = thread::Builder::new().name("ahead".to_owned());
+    let begun = reading.spawn(move || {
+        priority::stand(Standing::Second);
+        if let Err(error) = engine.warm_briefs(clock::now()) {
+            tracing::warn!(%error, "the next brief is not read ahead; it takes a little longer");
+        }
+    });
+    if let Err(error) = begun {
+        tracing::warn!(%error, "no thread to read the next brief ahead; it takes a little longer");
     }
 }
 
