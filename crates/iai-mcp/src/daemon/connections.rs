@@ -175,7 +175,7 @@ fn answer(frame: &[u8], desk: &Desk) -> Value {
     }
 }
 
-/// Control messages set flags or report; none of them waits for the store.
+/// Control messages set flags or report; none of them waits for the store to open or for a writer.
 fn answer_control(control: Control, desk: &Desk) -> Value {
     let now = clock::now();
     match control {

@@ -1,5 +1,6 @@
 //! What the daemon shows of itself: the answer to `status`, kept ready so that it waits for
-//! nothing but a look into the spool folder; the first one counts the memories.
+//! nothing but a look into the spool folder; the first one, and the first after something was
+//! forgotten, counts the memories on a connection of its own.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -113,18 +114,22 @@ impl Face {
 
     /// Shows how many lines were set aside, and has the memories counted by whoever asks next: when
     /// the store is opened and after something was forgotten. `add` keeps both up.
-    pub(super) fn show_store(&self, n_set_aside: u64) {
-        self.set_aside.store(n_set_aside, Ordering::Relaxed);
+    pub(super) fn show_store(&self, n_set_aside: Option<u64>) {
+        if let Some(n) = n_set_aside {
+            self.set_aside.store(n, Ordering::Relaxed);
+        }
         self.stored.doubt();
     }
 
     /// Counts the memories, as soon as there is a store to count.
     fn count(&self) -> Option<u64> {
         let counted = self.engine.get()?.n_said();
-        if let Err(error) = &counted {
-            tracing::error!(%error, "the store cannot be counted");
+        let why = counted.as_ref().err().map(ToString::to_string);
+        let before = std::mem::replace(&mut *self.uncountable(), why.clone());
+        // Told once, however often somebody asks.
+        if let Some(error) = why.filter(|_| before.is_none()) {
+            tracing::error!(error, "the store cannot be counted");
         }
-        *self.uncountable() = counted.as_ref().err().map(ToString::to_string);
         counted.ok()
     }
 

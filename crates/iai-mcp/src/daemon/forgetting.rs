@@ -162,10 +162,11 @@ pub(super) fn go_on(opened: &Opened) -> Result<(), Failure> {
 
 /// Shows what the store holds now.
 pub(super) fn show_counts(opened: &Opened, face: &Face) {
-    match opened.engine.n_set_aside() {
-        Ok(n_aside) => face.show_store(n_aside),
-        Err(error) => tracing::error!(%error, "what was set aside cannot be counted"),
+    let n_aside = opened.engine.n_set_aside();
+    if let Err(error) = &n_aside {
+        tracing::error!(%error, "what was set aside cannot be counted");
     }
+    face.show_store(n_aside.ok());
 }
 
 /// What is on its way in is stored first, so that it is found and forgotten like the rest.

@@ -5,8 +5,8 @@
 pub(super) enum Standing {
     /// Somebody waits for what it finds.
     First,
-    /// Somebody waits, but for the disk in the first place. It keeps a third of a share, so that a
-    /// lock it holds is never held for long.
+    /// Somebody waits, but for the disk in the first place, or will wait soon. It keeps a third of
+    /// a share, so that a lock it holds is never held for long.
     Second,
     /// Nobody waits.
     Last,
