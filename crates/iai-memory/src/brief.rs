@@ -9,6 +9,8 @@ mod remarked;
 mod telling;
 mod used;
 
+use std::time::Duration;
+
 use iai_store::Reader;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -37,6 +39,9 @@ pub struct BriefAsk {
 
 /// Whoever begins a session most likely goes on in one of the projects they were in.
 const PROJECTS_WARMED: usize = 6;
+
+/// Of the second that a hook waits for all of it.
+const INDEX_PATIENCE: Duration = Duration::from_millis(600);
 
 /// The brief, in the contract's segments and as text.
 #[derive(Debug, Default, Serialize)]
@@ -105,7 +110,9 @@ impl MemoryEngine {
 
     fn gathered(&self, ask: &BriefAsk, manner: &Manner, now: Timestamp) -> Result<Material> {
         // What was said since is found by it: without, the outdated would be told.
-        self.load_index()?;
+        if ask.project.is_some() {
+            self.load_index_within(INDEX_PATIENCE);
+        }
         self.read(|reader| {
             in_one_view(reader, || material::gather(self, reader, ask, manner.depth, now))
         })

@@ -23,7 +23,7 @@ use crate::relate::TogetherRoom;
 use crate::uses::UseRoom;
 
 /// Idle read connections kept for the next request: one for each thread that answers, one for who
-/// captures, one for who organises. Opening one costs as much as an answer.
+/// captures, one for who organises; a brief takes two more. Opening one costs as much as an answer.
 const READERS_KEPT_MAX: usize = 6;
 
 /// All memories of one person, open.
@@ -127,7 +127,11 @@ impl MemoryEngine {
 
     /// Counts what came in from somebody. Needs no index, unlike the rest.
     pub fn n_said(&self) -> Result<u64> {
-        self.read(|reader| Ok(reader.n_memories()?.saturating_sub(reader.n_of_host(OWN_HOST)?)))
+        self.read(|reader| {
+            reader.at_one_moment(|| {
+                Ok(reader.n_memories()?.saturating_sub(reader.n_of_host(OWN_HOST)?))
+            })
+        })
     }
 
     /// Counts the lines that could not become memories.
@@ -196,11 +200,20 @@ impl MemoryEngine {
         if self.is_read_only() {
             return Ok((own()?, beside(reader)?));
         }
+        // Taken by whoever gets to it: where no thread can be had, that is this one.
+        let beside = Mutex::new(Some(beside));
+        let take = || beside.lock().unwrap_or_else(PoisonError::into_inner).take();
         std::thread::scope(|scope| {
-            let helping = scope.spawn(|| self.read(beside));
-            let own = own();
-            let beside = helping.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok((own?, beside?))
+            let helping = std::thread::Builder::new()
+                .name("beside".to_owned())
+                .spawn_scoped(scope, || take().map(|beside| self.read(beside)));
+            let own = own()?;
+            let helped = match helping.map(std::thread::ScopedJoinHandle::join) {
+                Ok(Ok(helped)) => helped,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(_) => take().map(|beside| beside(reader)),
+            };
+            Ok((own, helped.expect("it is taken once")?))
         })
     }
 

@@ -1,6 +1,7 @@
 //! The index of all memories: loaded when it is first needed, in step with every write from then
 //! on, its segments stored behind the writers' backs.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -22,8 +23,9 @@ const BULK_QUIET: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(crate) struct IndexRoom {
     shared: Arc<SharedIndex>,
-    /// One load at a time: whoever comes second finds it done.
-    loading: Mutex<()>,
+    /// One load at a time: whoever comes second waits, and finds it done.
+    is_loading: Mutex<bool>,
+    settled: Condvar,
     /// One segment at a time: a second maker would make the same.
     tending: Mutex<()>,
     told: Mutex<Told>,
@@ -57,6 +59,16 @@ enum Bulk {
     Quiet,
 }
 
+/// A load that is under way, until it is dropped.
+struct Loading<'a>(&'a IndexRoom);
+
+impl Drop for Loading<'_> {
+    fn drop(&mut self) {
+        *self.0.is_loading() = false;
+        self.0.settled.notify_all();
+    }
+}
+
 impl IndexRoom {
     pub(crate) fn of(store: &Store) -> Self {
         Self { shared: Arc::clone(store.index()), ..Self::default() }
@@ -70,6 +82,21 @@ impl IndexRoom {
     /// Tells whether the index broke while it followed.
     pub(crate) fn is_broken(&self) -> bool {
         self.shared.is_broken()
+    }
+
+    /// Begins a load when nobody else is at one; nothing when the index is loaded.
+    fn begin_loading(&self) -> Option<Loading<'_>> {
+        let others = self.settled.wait_while(self.is_loading(), |is_loading| *is_loading);
+        let mut is_loading = others.unwrap_or_else(PoisonError::into_inner);
+        if self.shared.is_loaded() {
+            return None;
+        }
+        *is_loading = true;
+        Some(Loading(self))
+    }
+
+    fn is_loading(&self) -> MutexGuard<'_, bool> {
+        self.is_loading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn told(&self) -> MutexGuard<'_, Told> {
@@ -129,10 +156,7 @@ impl MemoryEngine {
     /// Loads the index unless it is loaded. Nobody else is held up for long: the memories are read
     /// beside the writer, which then only adds what came in meanwhile.
     pub fn load_index(&self) -> Result<()> {
-        let _one_at_a_time = self.index.loading.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.index.shared.is_loaded() {
-            return Ok(());
-        }
+        let Some(_loading) = self.index.begin_loading() else { return Ok(()) };
         if self.is_read_only() {
             let loaded = self.read(|reader| Ok(reader.load_index()?))?;
             self.index.shared.install(loaded);
@@ -151,6 +175,49 @@ impl MemoryEngine {
             self.load_index()?;
         }
         Ok(self.index.shared.with(ask).expect("an index that was loaded stays loaded"))
+    }
+
+    /// Asks the index if it is loaded: for those who would not wait for it.
+    pub(crate) fn with_loaded_index<T>(&self, ask: impl FnOnce(&MemoryIndex) -> T) -> Option<T> {
+        self.index.shared.with(ask)
+    }
+
+    /// Has the index loaded, for those who wait for it, but not for long: it may have to be made
+    /// from every memory. Whoever goes on without it finds less, which is better than nothing.
+    pub(crate) fn load_index_within(&self, patience: Duration) {
+        let is_loading = self.index.is_loading();
+        if *is_loading {
+            drop(self.index.settled.wait_timeout_while(is_loading, patience, |is| *is));
+            return;
+        }
+        drop(is_loading);
+        match self.is_read_only() {
+            true => self.load_read_only_within(patience),
+            // Nobody has: this is no daemon, or it failed and is told when somebody asks.
+            false => drop(self.load_index()),
+        }
+    }
+
+    /// Loads on the one connection there is, and ends that when it takes too long.
+    fn load_read_only_within(&self, patience: Duration) {
+        let Some(_loading) = self.index.begin_loading() else { return };
+        let loaded = self.read(|reader| {
+            let interrupter = reader.interrupter();
+            let (done, is_done) = mpsc::channel::<()>();
+            std::thread::scope(|scope| {
+                scope.spawn(move || {
+                    if is_done.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+                        interrupter.interrupt();
+                    }
+                });
+                let loaded = reader.load_index();
+                drop(done);
+                Ok(loaded?)
+            })
+        });
+        if let Ok(loaded) = loaded {
+            self.index.shared.install(loaded);
+        }
     }
 
     /// Returns how many memories the index knows, if it is loaded.
@@ -197,6 +264,10 @@ impl MemoryEngine {
     /// not its memories. Done before leaving, and not beside whoever is at a merge, which may take
     /// seconds.
     pub fn seal_index(&self) -> Result<()> {
+        // What broke half-way is made again by the next start.
+        if self.is_broken() {
+            return Ok(());
+        }
         let Ok(_one_at_a_time) = self.index.tending.try_lock() else { return Ok(()) };
         self.index.shared.end_tail(SEALED_MIN);
         while let Some(made) = self.index.shared.make_due(IndexPace::Leaving) {
@@ -236,6 +307,18 @@ impl MemoryEngine {
 mod tests {
     use super::*;
     use crate::trial::Trial;
+
+    #[test]
+    fn who_waits_for_the_index_goes_on_when_it_takes_too_long() {
+        let engine = &Trial::new().engine;
+        let loading = engine.index.begin_loading().unwrap();
+        engine.load_index_within(Duration::from_millis(1));
+        assert!(!engine.index.shared.is_loaded());
+        drop(loading);
+        engine.load_index_within(Duration::from_millis(1));
+        assert!(engine.index.shared.is_loaded());
+        assert!(engine.index.begin_loading().is_none());
+    }
 
     #[test]
     fn who_leaves_stores_a_long_tail_and_leaves_a_short_one() {

@@ -151,7 +151,8 @@ pub(crate) struct NamedSince {
     pub(crate) since: Vec<(MemoryNumber, Memory)>,
 }
 
-/// Searches what was said later, elsewhere in the same project, for what a memory names.
+/// Searches what was said later, elsewhere in the same project, for what a memory names. While
+/// the index is not loaded, nothing is found.
 pub(crate) fn named_since(
     engine: &MemoryEngine,
     reader: &Reader,
@@ -167,7 +168,7 @@ pub(crate) fn named_since(
         ..Scope::default()
     };
     let words: Vec<String> = words.into_iter().collect();
-    let (names, others) = engine.with_index(|index| {
+    let found = engine.with_loaded_index(|index| {
         let frequencies = index.document_frequencies(&words).into_iter().zip(words);
         // What nobody else says leads nowhere.
         let mut names: Vec<(u64, String)> =
@@ -192,7 +193,8 @@ pub(crate) fn named_since(
             is_elsewhere && catalogue.ended_at_ms(*other).is_none()
         });
         (names, others.collect::<Vec<MemoryNumber>>())
-    })?;
+    });
+    let (names, others) = found.unwrap_or_default();
     let mut since = reader.numbered(&others)?;
     since.retain(|(_, other)| other.text.len() <= TEXT_BYTES_MAX && is_before(memory, other));
     Ok(NamedSince { names, since })

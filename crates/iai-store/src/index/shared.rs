@@ -102,7 +102,7 @@ impl SharedIndex {
         }
     }
 
-    /// Ends the growing tail where it has at least so many memories: it is due to become a segment.
+    /// Ends the growing tail where it has at least so many numbers: it is due to become a segment.
     pub fn end_tail(&self, n_min: usize) {
         if let Some(index) = &mut *self.writable()
             && n_min <= index.lexical.n_growing()

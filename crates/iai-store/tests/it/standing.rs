@@ -46,6 +46,9 @@ fn sessions_are_told_by_their_last_turn_in_the_project() {
         said("own", "p", 8, "e"),
         NewMemory { host: "tool".to_owned(), ..said("aside", "p", 7, "f") },
         NewMemory { host: "made".to_owned(), ..said("summary", "p", 10, "g") },
+        NewMemory { cwd: None, ..said("bare", "p", 4, "h") },
+        // Stored last, in the newest place, and said first.
+        said("early", "p", 0, "i"),
     ];
     let except = ExceptSessions { name: "own", hosts: &["tool", "made"] };
     let reader = store_of(&home, &turns).reader().unwrap();
@@ -53,9 +56,11 @@ fn sessions_are_told_by_their_last_turn_in_the_project() {
         let found = reader.recent_sessions("p", &except, limit).unwrap();
         found.into_iter().map(|seen| (seen.name, seen.last_at)).collect::<Vec<_>>()
     };
-    let both = [("old".to_owned(), at(3)), ("new".to_owned(), at(2))];
-    assert_eq!(sessions(5), both);
-    assert_eq!(sessions(1), both[..1]);
+    let all = [("bare", 4), ("old", 3), ("new", 2), ("early", 0)]
+        .map(|(name, last)| (name.to_owned(), at(last)));
+    for limit in 0..6 {
+        assert_eq!(sessions(limit), all[..limit.min(4)]);
+    }
     let projects = |unsaid: &[&str]| -> Vec<(String, Timestamp)> {
         let seen = reader.recent_projects(unsaid, 5).unwrap().into_iter();
         seen.map(|seen| (seen.project, seen.last_at)).collect()
@@ -64,7 +69,7 @@ fn sessions_are_told_by_their_last_turn_in_the_project() {
     assert_eq!(projects(&[]), [p(10), q.clone()]);
     assert_eq!(projects(&["made"]), [q, p(8)]);
     assert_eq!(projects(&["made", "tool", "test-host"]), []);
-    let number = reader.recent_sessions("p", &except, 1).unwrap()[0].number;
+    let number = reader.recent_sessions("p", &except, 2).unwrap()[1].number;
     let (first, last) = reader.session_ends(number, 1, 5).unwrap();
     let texts = |turns: &[iai_store::Memory]| -> Vec<String> {
         turns.iter().map(|turn| turn.text.clone()).collect()
