@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0009_forgotten.sql"),
     include_str!("schema/0010_plain_checks.sql"),
     include_str!("schema/0011_sync.sql"),
+    include_str!("schema/0012_waivers.sql"),
 ];
 
 /// The version of the tables this program writes.

@@ -75,6 +75,7 @@ fn word_for(kind: RemarkKind) -> &'static str {
     match kind {
         RemarkKind::Preference => "a wish",
         RemarkKind::Decision => "a decision",
+        RemarkKind::Waiver => "a waiver",
         RemarkKind::Kept => "kept",
     }
 }

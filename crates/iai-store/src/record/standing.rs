@@ -22,6 +22,8 @@ named! {
         Preference = "preference",
         /// What was decided.
         Decision = "decision",
+        /// What the user no longer asks for, or only in part.
+        Waiver = "waiver",
         /// What somebody asked to be kept.
         Kept = "kept",
     }
