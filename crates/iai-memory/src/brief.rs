@@ -2,12 +2,15 @@
 //! stands. Composed from what is stored at the moment of asking.
 
 mod compose;
+mod decided;
 mod lines;
 mod material;
 mod open;
 mod remarked;
 mod telling;
 mod used;
+mod waived;
+mod wishes;
 
 use std::time::Duration;
 
@@ -20,11 +23,11 @@ use crate::error::Result;
 use crate::organise::UNSAID_HOSTS;
 use crate::recall::knobs::Manner;
 use compose::{Reading, compose};
+pub(crate) use decided::said_otherwise;
 pub(crate) use lines::{age, cut, flat, project_name};
 use material::Material;
 pub(crate) use material::decisions_in;
 pub(crate) use open::open_in;
-pub(crate) use remarked::said_otherwise;
 
 const CHARS_PER_TOKEN: usize = 4;
 

@@ -2,9 +2,13 @@
 //! kept. Found in new memories by a quiet step, and told at the beginning of the next session.
 
 pub(crate) mod open;
+mod orders;
 mod phrase;
 mod rules;
 mod sentences;
+mod verdicts;
+mod waivers;
+mod wishes;
 
 use std::ops::Range;
 
@@ -13,9 +17,12 @@ use iai_store::{
 };
 use serde_json::{Value, json};
 
+use open::n_telling;
+pub(crate) use orders::names_language;
 pub(crate) use phrase::{Wording, is_one_of};
 pub(crate) use rules::is_remember_request;
 pub(crate) use sentences::{beginning, sentences};
+pub(crate) use waivers::{Waived, waived_by};
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -25,15 +32,29 @@ use rules::Speaker;
 
 /// Remarks of one memory; a text with more is a document, not something somebody said.
 const REMARKS_MAX: usize = 4;
+/// Of these beside them, which are held against what was remarked before.
+const WAIVERS_MAX: usize = 2;
+/// Remarks of adjoining sentences are one, up to here.
+const REMARK_BYTES_MAX: usize = 200;
+/// A decision that tells fewer words is told with the sentence before it.
+const TELLING_MIN: usize = 3;
+/// A longer reply tells more than what it picks.
+const REPLY_BYTES_MAX: usize = 600;
 /// Memories looked at in one transaction …
 const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 7;
+const RULES: u64 = 8;
 
-/// Returns the remarks of a memory.
+/// Returns the remarks of a memory, as far as its own words show them.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
+    remarks_after(None, memory)
+}
+
+/// Returns the remarks of a memory that follows another in the same talk: "moka then" decides
+/// something only behind what was proposed.
+pub(crate) fn remarks_after(before: Option<&Memory>, memory: &Memory) -> Vec<NewRemark> {
     let speaker = match memory.role {
         Role::User => Speaker::User,
         Role::Assistant => Speaker::Assistant,
@@ -42,35 +63,12 @@ pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
     if !is_spoken(memory) {
         return Vec::new();
     }
-    let mut found: Vec<NewRemark> = Vec::new();
     let ranges = sentences(&memory.text);
-    let between = |before: &Range<usize>, range: &Range<usize>| {
-        memory.text.get(before.end..range.start).unwrap_or_default()
-    };
-    for (place, range) in ranges.iter().enumerate() {
-        let before = place.checked_sub(1).and_then(|place| ranges.get(place));
-        let sentence = memory.text.get(range.clone()).unwrap_or_default();
-        let kind = if speaker == Speaker::User && rules::is_preference(sentence) {
-            RemarkKind::Preference
-        } else if rules::is_decision(sentence, speaker) {
-            RemarkKind::Decision
-        } else if speaker == Speaker::User && rules::is_only_a_seal(sentence) {
-            // On the same line or the next one: further down it answers somebody.
-            let is_near =
-                |before: &&Range<usize>| between(before, range).matches('\n').count() <= 1;
-            sealed(&mut found, &memory.text, before.filter(is_near));
-            continue;
-        } else {
-            continue;
-        };
-        let words = words_hash(sentence);
-        // On one line with nothing between them.
-        let is_joined =
-            |before: &&Range<usize>| between(before, range).trim_matches(' ').is_empty();
-        let before = before.filter(|_| rules::points_back(sentence)).filter(is_joined);
-        let start_byte = before.unwrap_or(range).start;
-        found.push(NewRemark { kind, start_byte, end_byte: range.end, words });
-    }
+    let mut found = stated_in(&memory.text, &ranges, speaker);
+    let picked = picked(before, memory, &ranges).filter(|pick| {
+        speaker == Speaker::User && found.iter().all(|own| own.start_byte != pick.start_byte)
+    });
+    found.extend(picked);
     found.truncate(REMARKS_MAX);
     let is_by_hand = [TOOL_HOST, PAGE_HOST, TERMINAL_HOST].contains(&memory.host.as_str());
     if let (true, Some(first)) = (found.is_empty() && is_by_hand, ranges.first()) {
@@ -78,16 +76,141 @@ pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
         let (kind, words) = (RemarkKind::Kept, words_hash(&memory.text));
         found.push(NewRemark { kind, start_byte: first.start, end_byte, words });
     }
+    if speaker == Speaker::User {
+        found.extend(waivers_in(&memory.text, &ranges).take(WAIVERS_MAX));
+    }
     found
 }
 
-/// Takes the sentence before "Decided." as what was decided, unless it is a remark anyway.
-fn sealed(found: &mut Vec<NewRemark>, text: &str, before: Option<&Range<usize>>) {
+/// Returns what the sentences of a text state for longer than their session.
+fn stated_in(text: &str, ranges: &[Range<usize>], speaker: Speaker) -> Vec<NewRemark> {
+    let mut found: Vec<NewRemark> = Vec::new();
+    let said = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
+    let between = |before: &Range<usize>, range: &Range<usize>| said(&(before.end..range.start));
+    for (place, range) in ranges.iter().enumerate() {
+        let before = place.checked_sub(1).and_then(|place| ranges.get(place));
+        let sentence = said(range);
+        let kind = match kind_of(sentence, speaker) {
+            Some(Stated::Remark(kind)) => kind,
+            Some(Stated::Seal(kind)) => {
+                // On the same line or the next one: further down it answers somebody.
+                let is_near =
+                    |before: &&Range<usize>| between(before, range).matches('\n').count() <= 1;
+                sealed(&mut found, text, before.filter(is_near), kind);
+                continue;
+            }
+            None => continue,
+        };
+        // On one line with nothing between them.
+        let is_joined =
+            |before: &&Range<usize>| between(before, range).trim_matches(' ').is_empty();
+        let before = before.filter(is_joined);
+        let points_back = rules::points_back(sentence);
+        // Two wishes in a row stay two: one of them may be taken back.
+        let may_go_on = points_back || kind == RemarkKind::Decision;
+        let last = found.last_mut().filter(|last| may_go_on && last.kind == kind);
+        if let Some(last) = last.filter(|last| goes_on(last, before, range)) {
+            last.end_byte = range.end;
+            continue;
+        }
+        let needs_more =
+            points_back || kind == RemarkKind::Decision && n_telling(sentence) < TELLING_MIN;
+        let before = before.filter(|_| needs_more);
+        let start_byte = before.unwrap_or(range).start;
+        let words = words_hash(sentence);
+        found.push(NewRemark { kind, start_byte, end_byte: range.end, words });
+    }
+    found
+}
+
+/// Tells whether a remark goes on in the next sentence, and is not too long for that: "moka. no
+/// redis, same reason as last time."
+fn goes_on(remark: &NewRemark, before: Option<&Range<usize>>, next: &Range<usize>) -> bool {
+    before.is_some_and(|before| before.end == remark.end_byte)
+        && next.end - remark.start_byte <= REMARK_BYTES_MAX
+}
+
+/// What a sentence says by itself.
+enum Stated {
+    /// Something that holds beyond its session.
+    Remark(RemarkKind),
+    /// That the sentence before it does.
+    Seal(RemarkKind),
+}
+
+fn kind_of(sentence: &str, speaker: Speaker) -> Option<Stated> {
+    let is_user = speaker == Speaker::User;
+    if is_user && wishes::is_preference(sentence) {
+        Some(Stated::Remark(RemarkKind::Preference))
+    } else if rules::is_decision(sentence, speaker) {
+        Some(Stated::Remark(RemarkKind::Decision))
+    } else if is_user && rules::is_only_a_seal(sentence) {
+        Some(Stated::Seal(RemarkKind::Decision))
+    } else if is_user && orders::is_only_a_seal(sentence) {
+        Some(Stated::Seal(RemarkKind::Preference))
+    } else {
+        None
+    }
+}
+
+/// Returns the first sentence of a reply that picks what the assistant proposed.
+fn picked(before: Option<&Memory>, memory: &Memory, ranges: &[Range<usize>]) -> Option<NewRemark> {
+    let proposal = before.filter(|before| {
+        before.role == Role::Assistant
+            && before.session == memory.session
+            && memory.text.len() <= REPLY_BYTES_MAX
+    });
+    let first = ranges.first().zip(proposal).filter(|(range, proposal)| {
+        let sentence = memory.text.get((*range).clone()).unwrap_or_default();
+        verdicts::picks(&proposal.text, sentence)
+    });
+    first.map(|(range, _)| {
+        let words = words_hash(memory.text.get(range.clone()).unwrap_or_default());
+        let kind = RemarkKind::Decision;
+        NewRemark { kind, start_byte: range.start, end_byte: range.end, words }
+    })
+}
+
+/// Returns what takes something back, each with the sentence behind it where that says what is
+/// left: "You can do that yourself from now on. Only ask for prod."
+fn waivers_in(text: &str, ranges: &[Range<usize>]) -> impl Iterator<Item = NewRemark> {
+    let said = move |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
+    let places = ranges.iter().enumerate();
+    let is_one = move |range: &Range<usize>| waived_by(said(range)).is_some();
+    let goes_on = move |range: &Range<usize>| is_one(range) || waivers::is_rest(said(range));
+    let is_near = move |first: &Range<usize>, next: &Range<usize>| {
+        next.end - first.start <= REMARK_BYTES_MAX && !said(&(first.end..next.start)).contains('\n')
+    };
+    places.filter(move |(_, range)| is_one(range)).filter_map(move |(place, range)| {
+        let before = place.checked_sub(1).and_then(|before| ranges.get(before));
+        let before = before.filter(|before| is_near(before, range));
+        // What goes on with another waiver is told with it.
+        if before.is_some_and(is_one) {
+            return None;
+        }
+        let first = before.filter(|_| waivers::is_rest(said(range))).unwrap_or(range);
+        let behind = ranges.iter().skip(place + 1);
+        let behind = behind.take_while(|next| goes_on(next) && is_near(first, next));
+        let end_byte = behind.last().unwrap_or(range).end;
+        let words = words_hash(said(range));
+        Some(NewRemark { kind: RemarkKind::Waiver, start_byte: first.start, end_byte, words })
+    })
+}
+
+/// Takes the sentence before "Decided." as what was decided and the one before "Always." as what is
+/// wished, unless it is a remark anyway.
+fn sealed(found: &mut Vec<NewRemark>, text: &str, before: Option<&Range<usize>>, kind: RemarkKind) {
     let Some(before) = before else { return };
     let sentence = text.get(before.clone()).unwrap_or_default();
     let is_found = found.iter().any(|own| own.end_byte == before.end);
-    if !is_found && rules::can_be_sealed(sentence) {
-        let (kind, words) = (RemarkKind::Decision, words_hash(sentence));
+    let can_be = match kind {
+        RemarkKind::Preference => orders::can_be_sealed(sentence),
+        RemarkKind::Decision | RemarkKind::Waiver | RemarkKind::Kept => {
+            rules::can_be_sealed(sentence)
+        }
+    };
+    if !is_found && can_be {
+        let words = words_hash(sentence);
         found.push(NewRemark { kind, start_byte: before.start, end_byte: before.end, words });
     }
 }
@@ -128,6 +251,7 @@ fn search(
 ) -> Result<Vec<(MemoryNumber, Vec<NewRemark>)>> {
     let mut found = Vec::new();
     let (mut last, mut n_bytes) = (after, 0);
+    let mut before = reader.numbered(&[after])?.pop().map(|(_, memory)| memory);
     while found.len() < MEMORIES_PER_ADVANCE
         && n_bytes < BYTES_PER_ADVANCE
         && shift.lets_by(found.len())
@@ -135,7 +259,8 @@ fn search(
         let Some((number, memory)) = reader.after(last, 1)?.into_iter().next() else { break };
         last = number;
         n_bytes += memory.text.len();
-        found.push((number, remarks_of(&memory)));
+        found.push((number, remarks_after(before.as_ref(), &memory)));
+        before = Some(memory);
     }
     Ok(found)
 }

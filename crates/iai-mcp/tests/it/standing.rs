@@ -74,6 +74,29 @@ fn a_new_session_is_told_about_its_project() {
     assert_eq!(stdout(&output).trim(), text.trim());
 }
 
+/// A session is told what of a wish is left, and nothing that was taken back whole.
+#[test]
+fn a_wish_is_told_as_far_as_it_still_holds() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let wishes = [
+        "Always ask me before you run a migration, even on dev. And no emojis in commit messages.",
+        "Understood.",
+    ];
+    converse_on("2026-11-07", &sandbox, "one", "heron", &wishes);
+    let dev = "you don't need to ask me any more for dev migrations. Only for staging and prod";
+    converse_on("2026-11-08", &sandbox, "two", "heron", &[dev, "Fine."]);
+    let emojis = "emojis in commit messages are fine again";
+    converse_on("2026-11-09", &sandbox, "three", "heron", &[emojis, "Good."]);
+    sandbox.settled(6);
+    assert!(sandbox.run(&["maintenance", "sleep-cycle"]).status.success());
+    let told = session_start(&sandbox, "claude", "heron");
+    let holds = told.split("## What always holds").nth(1).unwrap_or_default();
+    let holds = holds.split("## ").next().unwrap_or_default();
+    assert!(holds.contains(&format!("even on dev.”; since 2026-11-08: “{dev}”")), "{told}");
+    assert!(!holds.contains("no emojis"), "{told}");
+}
+
 /// Whoever begins a session while no daemon runs, or at once after it began to, is told the same.
 #[test]
 fn what_was_said_since_is_told_before_the_daemon_has_read_anything() {
@@ -88,7 +111,7 @@ fn what_was_said_since_is_told_before_the_daemon_has_read_anything() {
     assert!(sandbox.run(&["maintenance", "sleep-cycle"]).status.success());
     let told = session_start(&sandbox, "claude", "heron");
     let line = told.lines().find(|line| line.contains("count at 5")).unwrap();
-    assert!(line.contains(&format!("since then “{since}”")), "{told}");
+    assert!(line.contains(&format!("since 2026-11-09: “{since}”")), "{told}");
     daemon.stop();
     assert_eq!(session_start(&sandbox, "claude", "heron"), told, "nobody listens");
     let _daemon = sandbox.daemon();

@@ -12,6 +12,9 @@ const BRIEF_CHARS_MAX: usize = 10_000;
 /// What is shown of the identity: 80 tokens.
 const IDENTITY_CHARS_MAX: usize = 320;
 
+/// What is shown of the words that change something.
+const SINCE_CHARS_MAX: usize = 160;
+
 /// Where the brief of an old program could be cut for caching.
 const BREAKPOINT: &str = "--<cache-breakpoint>--";
 
@@ -144,12 +147,16 @@ fn sections(material: &Material, reading: &Reading<'_>) -> Vec<Section> {
     ]
 }
 
-/// `- 2026-11-13 (3 days ago), user, said twice: “…”`
+/// `- 2026-11-13 (3 days ago), user, said twice: “…”; since 2026-11-14: “…”`
 fn line(told: &Told, reading: &Reading<'_>) -> String {
     let aside = told.aside.as_ref().map(|aside| format!(", {aside}")).unwrap_or_default();
     let when = dated(told.at, &reading.now);
     let words = quoted(&told.words, quote_chars(reading.manner.depth));
-    format!("- {when}, {}{aside}: {words}", told.role.as_str())
+    let since = told.since.as_ref().map(|since| {
+        let words = quoted(&since.words, SINCE_CHARS_MAX);
+        format!("; since {}: {words}", day(since.at, &reading.now))
+    });
+    format!("- {when}, {}{aside}: {words}{}", told.role.as_str(), since.unwrap_or_default())
 }
 
 fn last_session(last: Option<&LastSession>, reading: &Reading<'_>) -> (String, Vec<String>) {

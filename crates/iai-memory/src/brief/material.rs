@@ -8,10 +8,12 @@ use iai_store::{
 };
 use jiff::Timestamp;
 
+use super::decided::{decided, decisions, holding};
 use super::open::left_open;
-use super::remarked::{Fresh, decided, decisions, holding, kept, preferences};
-use super::telling::says_what_it_is_about;
+use super::remarked::{Asked, Fresh, kept};
+use super::telling::{says_what_it_is_about, states_something};
 use super::used::used;
+use super::wishes::preferences;
 use super::{BriefAsk, in_one_view};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -19,7 +21,7 @@ use crate::ingest::{PAGE_HOST, TERMINAL_HOST, TOOL_HOST};
 use crate::organise::{OWN_HOST, UNSAID_HOSTS};
 use crate::recall::knobs::Depth;
 use crate::remarks::open::{OpenThread, open_threads};
-use crate::remarks::{Wording, beginning, is_spoken, is_up_to_date, remarks_of};
+use crate::remarks::{Wording, beginning, is_spoken, is_up_to_date, remarks_after};
 use crate::taught;
 use crate::trust::distrust;
 
@@ -40,12 +42,16 @@ const PINS_MAX: usize = 12;
 const PROJECTS_MAX: usize = 5;
 /// A turn of fewer words says nothing by itself.
 const TELLING_WORDS_MIN: usize = 3;
+/// What is shorter may be a part of anything.
+const REPEATED_BYTES_MIN: usize = 16;
 /// Whether a turn says anything is seen in so much of it.
 const TELLING_BYTES: usize = 2000;
 
 /// How much of each kind is read. The budget decides what of it is told; where there is room for
 /// more, more is read.
 struct Caps {
+    n_preferences: usize,
+    n_decisions: usize,
     n_sessions: usize,
     /// Sessions before the last one of which is told how they began, …
     n_earlier: usize,
@@ -60,15 +66,29 @@ struct Caps {
 impl Caps {
     fn of(depth: Depth) -> Self {
         match depth {
-            Depth::Minimal | Depth::Standard => Self {
+            Depth::Minimal => Self {
+                n_preferences: 6,
+                n_decisions: 6,
                 n_sessions: SESSIONS_MAX,
-                n_earlier: 4,
+                n_earlier: 3,
                 n_earlier_ends: 0,
                 n_last_turns: 1,
+                n_topics: 3,
+                n_used: 3,
+            },
+            Depth::Standard => Self {
+                n_preferences: 14,
+                n_decisions: 10,
+                n_sessions: SESSIONS_MAX,
+                n_earlier: 6,
+                n_earlier_ends: 2,
+                n_last_turns: 2,
                 n_topics: 5,
                 n_used: 8,
             },
             Depth::Deep => Self {
+                n_preferences: 24,
+                n_decisions: 20,
                 n_sessions: 2 * SESSIONS_MAX,
                 n_earlier: 14,
                 n_earlier_ends: 6,
@@ -89,6 +109,16 @@ pub(super) struct Told {
     pub(super) words: String,
     /// What is to be known about it, in a word or two.
     pub(super) aside: Option<String>,
+    /// What was said since that changes it.
+    pub(super) since: Option<Since>,
+}
+
+/// What was said since: where it stands, when, and the words.
+#[derive(Debug, Clone)]
+pub(super) struct Since {
+    pub(super) id: MemoryId,
+    pub(super) at: Timestamp,
+    pub(super) words: String,
 }
 
 /// The last session of the project.
@@ -157,7 +187,7 @@ pub(super) fn gather(
     };
     let asked = (project, ask.session.as_str());
     // Three parts that need nothing of each other; each takes about a third of the time.
-    let remarks = || Remarks::read(engine, reader, asked, now);
+    let remarks = || Remarks::read(engine, reader, (asked, &caps), now);
     let spoken = |reader: &Reader| in_one_view(reader, || Spoken::read(reader, asked, &caps));
     let used = |reader: &Reader| {
         in_one_view(reader, || {
@@ -186,13 +216,14 @@ impl Remarks {
     fn read(
         engine: &MemoryEngine,
         reader: &Reader,
-        (project, except): (&str, &str),
+        ((project, except), caps): ((&str, &str), &Caps),
         now: Timestamp,
     ) -> Result<Self> {
         let fresh = fresh(reader, project, except)?;
         let said = decisions(reader, project, &fresh)?;
-        let preferences = preferences(engine, reader, (project, &fresh), &said, now)?;
-        let decided = decided(engine, reader, said, now)?;
+        let asked = |limit| Asked { project, fresh: &fresh, limit, now };
+        let preferences = preferences(engine, reader, &asked(caps.n_preferences), &said)?;
+        let decided = decided(engine, reader, &asked(caps.n_decisions), said)?;
         Ok(Self { preferences, decided, kept: kept(reader, project, &fresh)? })
     }
 }
@@ -236,7 +267,9 @@ fn fresh(reader: &Reader, project: &str, except: &str) -> Result<Fresh> {
 fn earlier(sessions: impl Iterator<Item = LastSession>, caps: &Caps) -> Vec<Told> {
     let sessions = sessions.filter(|one| one.began_with.is_some()).take(caps.n_earlier);
     let lines = sessions.enumerate().flat_map(|(place, mut one)| {
-        let ended = one.ended_with.pop().filter(|_| place < caps.n_earlier_ends);
+        let ended = one.ended_with.pop().filter(|told| {
+            place < caps.n_earlier_ends && states_something(beginning(&told.words, TELLING_BYTES))
+        });
         let ended = ended.map(|told| Told { aside: Some(AT_THE_END.to_owned()), ..told });
         one.began_with.into_iter().chain(ended)
     });
@@ -270,7 +303,7 @@ fn topics(reader: &Reader, project: &str, limit: usize) -> Result<Vec<String>> {
 impl Material {
     /// Tells everything once: what is pinned is not told again as a wish, and so on.
     fn drop_repetitions(&mut self) {
-        let mut seen = BTreeSet::new();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
         let kinds = [
             &mut self.pinned,
             &mut self.preferences,
@@ -281,16 +314,26 @@ impl Material {
             &mut self.earlier,
         ];
         for kind in kinds {
-            kind.retain(|told| seen.insert(told.words.to_lowercase()));
+            kind.retain(|told| is_news(&mut seen, told));
         }
         let pinned: BTreeSet<MemoryId> = self.pinned.iter().map(|told| told.id).collect();
         for kind in [&mut self.preferences, &mut self.decided, &mut self.kept, &mut self.used] {
             kind.retain(|told| !pinned.contains(&told.id));
         }
         if let Some(last) = &mut self.last {
-            last.ended_with.retain(|told| seen.insert(told.words.to_lowercase()));
+            last.ended_with.retain(|told| is_news(&mut seen, told));
         }
     }
+}
+
+/// Tells whether something was not told yet, alone or with little around it, and takes it down.
+fn is_news(seen: &mut BTreeSet<String>, told: &Told) -> bool {
+    let words = told.words.to_lowercase();
+    let is_around = |known: &String| {
+        let is_most = words.len() < 2 * known.len();
+        REPEATED_BYTES_MIN <= known.len() && is_most && words.contains(known.as_str())
+    };
+    !seen.iter().any(is_around) && seen.insert(words)
 }
 
 /// The two ends of a session, as far as they belong to the project and still hold. Not all of it
@@ -359,8 +402,9 @@ impl Session {
 
     /// What was remarked at its ends.
     fn remarks(&self) -> Fresh {
-        let found = self.turns().flat_map(|turn| {
-            let mut remarks = remarks_of(turn);
+        let behind = std::iter::once(None).chain(self.turns().map(Some));
+        let found = self.turns().zip(behind).flat_map(|(turn, before)| {
+            let mut remarks = remarks_after(before, turn);
             remarks.retain(|_| is_trusted(turn));
             remarks.into_iter().map(|new| {
                 let (start_byte, end_byte, words) = (new.start_byte, new.end_byte, new.words);
@@ -386,5 +430,6 @@ pub(super) fn told(memory: &Memory, words: &str, aside: Option<&str>) -> Told {
         at: memory.turn_at,
         words: words.to_owned(),
         aside: (!asides.is_empty()).then(|| asides.join(", ")),
+        since: None,
     }
 }

@@ -3,7 +3,8 @@
 
 use iai_store::{MemoryId, Reader};
 
-use super::material::{Session, Told, recent_sessions, told};
+use super::material::{Session, Told, may_be_told, recent_sessions, told};
+use super::telling::{spoken_to, tells_enough};
 use crate::error::Result;
 use crate::remarks::open::{OpenThread, Spoken, Why};
 
@@ -19,7 +20,11 @@ pub(super) fn left_open(sessions: &[Session], open: &[Vec<OpenThread<'_>>]) -> V
             Why::Next => "named as next",
             Why::PutOff => "put off",
         };
-        told(thread.turn, thread.sentence, Some(why))
+        let before = thread.replied_to.filter(|before| may_be_told(before));
+        let before = before.filter(|_| !tells_enough(thread.sentence));
+        let replied = before.and_then(|before| spoken_to(&before.text, thread.sentence));
+        let aside = replied.map_or_else(|| why.to_owned(), |replied| format!("{why}, {replied}"));
+        told(thread.turn, thread.sentence, Some(&aside))
     };
     threads(sessions, open).into_iter().map(tell).collect()
 }

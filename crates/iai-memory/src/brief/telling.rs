@@ -1,12 +1,44 @@
-//! Whether a turn says what it is about: "where were we" and "good morning" do not.
+//! Whether a turn says what it is about: "where were we" and "good morning" do not. Nor does "moka
+//! then": what that replied to does.
 
+use std::collections::BTreeSet;
+
+use super::lines::{cut, flat};
+use crate::organise::{has_alike, is_stop_word};
 use crate::remarks::open::{asks, is_request, n_telling};
-use crate::remarks::sentences;
+use crate::remarks::{Wording, sentences};
 
 /// Words that tell something, in what a turn states …
 const STATED_MIN: usize = 2;
 /// … or, where it asks, in all of it.
 const ASKED_MIN: usize = 3;
+/// What tells fewer words is told with what it replied to, …
+const TELLING_MIN: usize = 3;
+/// … in so many words at least, …
+const REPLIED_WORDS_MIN: usize = 4;
+/// … of which so much is shown.
+const REPLIED_CHARS_MAX: usize = 110;
+
+/// Tells whether a sentence can be understood without what it replied to.
+pub(super) fn tells_enough(sentence: &str) -> bool {
+    TELLING_MIN <= n_telling(sentence)
+}
+
+/// Returns, as an aside, to what a reply was said: the sentence that has most of its words, else
+/// one that asks, else the first. Of several it is the first, which says what the rest is about.
+pub(super) fn spoken_to(before: &str, reply: &str) -> Option<String> {
+    let words: BTreeSet<String> = Wording::of(reply).words().map(str::to_owned).collect();
+    let fits = |sentence: &&str| {
+        let own = Wording::of(sentence);
+        let is_same = |word: &&str| !is_stop_word(word) && has_alike(&words, word);
+        let n_same = own.words().filter(is_same).count();
+        (n_same, own.is_question)
+    };
+    let said = sentences(before).into_iter().rev().filter_map(|range| before.get(range));
+    let long = said.filter(|sentence| REPLIED_WORDS_MIN <= Wording::of(sentence).len());
+    let best = long.max_by_key(fits);
+    best.map(|sentence| format!("to “{}”", cut(&flat(sentence), REPLIED_CHARS_MAX)))
+}
 
 /// Tells whether a turn says what a session is about.
 pub(super) fn says_what_it_is_about(text: &str) -> bool {

@@ -6,6 +6,7 @@ mod deeds;
 mod matter;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use iai_store::{Memory, Role};
@@ -30,6 +31,8 @@ const THREADS_MAX: usize = 6;
 const CANDIDATES_MAX: usize = 64;
 /// What a sentence is about is said in so much of it.
 const MATTER_BYTES_MAX: usize = 1000;
+/// What is put off in words that tell less is told with the sentence before them.
+const TELLING_MIN: usize = 2;
 /// A request shorter than this says too little to be told of.
 const REQUEST_WORDS_MIN: usize = 4;
 /// What stands before the colon of a label has no more words …
@@ -45,6 +48,8 @@ pub(crate) struct OpenThread<'a> {
     pub(crate) turn: &'a Memory,
     pub(crate) sentence: &'a str,
     pub(crate) why: Why,
+    /// What the other said before it.
+    pub(crate) replied_to: Option<&'a Memory>,
 }
 
 /// Why it counts as open.
@@ -92,7 +97,7 @@ pub(crate) fn open_threads(last_turns: &[Memory]) -> Vec<OpenThread<'_>> {
     if found.iter().all(|thread| thread.turn.id != last.id)
         && let Some((sentence, why)) = left_hanging(last)
     {
-        found.insert(0, OpenThread { turn: last, sentence, why });
+        found.insert(0, OpenThread { turn: last, sentence, why, replied_to: None });
     }
     found
 }
@@ -102,33 +107,52 @@ pub(crate) fn open_threads(last_turns: &[Memory]) -> Vec<OpenThread<'_>> {
 fn candidates(turns: &[Memory]) -> impl Iterator<Item = (usize, OpenThread<'_>)> {
     turns.iter().enumerate().rev().flat_map(move |(place, turn)| {
         let is_near_the_end = turns.len() - place <= PUTTING_OFF_TURNS;
-        looked_at(turn).into_iter().rev().filter_map(move |sentence| {
+        let ranges = looked_at(turn);
+        (0..ranges.len()).rev().filter_map(move |at| {
+            let range = ranges.get(at)?;
+            let sentence = turn.text.get(range.clone())?;
             let in_passing = || is_near_the_end.then(|| puts_off(sentence, turn.role)).flatten();
             let (sentence, why) = labelled(sentence).or_else(in_passing)?;
-            Some((place, OpenThread { turn, sentence, why }))
+            let before = at.checked_sub(1).and_then(|before| ranges.get(before));
+            let sentence = match before.filter(|_| n_telling(sentence) < TELLING_MIN) {
+                Some(before) => with_before(&turn.text, before, range).unwrap_or(sentence),
+                None => sentence,
+            };
+            let replied_to = place.checked_sub(1).and_then(|before| turns.get(before));
+            let replied_to = replied_to.filter(|before| before.role != turn.role);
+            Some((place, OpenThread { turn, sentence, why, replied_to }))
         })
     })
 }
 
+/// Returns a sentence that names nothing with the one before it: "New disks in May. Remind me."
+/// Where something stands between them, they have nothing to do with each other.
+fn with_before<'a>(text: &'a str, before: &Range<usize>, range: &Range<usize>) -> Option<&'a str> {
+    let is_joined = text.get(before.end..range.start)?.trim_matches(' ').is_empty();
+    text.get(before.start..range.end).filter(|_| is_joined)
+}
+
 /// The sentences of a turn that may say that something is open: whole lines at the end of an
 /// answer, and what a user says, but not the middle of all that may be pasted there.
-fn looked_at(turn: &Memory) -> Vec<&str> {
+fn looked_at(turn: &Memory) -> Vec<Range<usize>> {
     if turn.role == Role::User {
         return at_the_ends(&turn.text, SAID_BYTES);
     }
-    let start = turn.text.len().saturating_sub(ENDING_BYTES);
-    let ending = turn.text.get(turn.text.ceil_char_boundary(start)..).unwrap_or_default();
+    let start = turn.text.ceil_char_boundary(turn.text.len().saturating_sub(ENDING_BYTES));
+    let ending = turn.text.get(start..).unwrap_or_default();
     let lines = ending.split_once('\n').map_or(ending, |(_, lines)| lines);
-    parts(if start == 0 { ending } else { lines })
+    let ending = if start == 0 { ending } else { lines };
+    let start = turn.text.len() - ending.len();
+    let ranges = sentences(ending).into_iter();
+    ranges.map(|range| start + range.start..start + range.end).collect()
 }
 
 /// Returns the sentences that stand in the first and the last bytes of a text. The whole of it is
 /// cut: where the end begins inside of code, only what is before tells so.
-fn at_the_ends(text: &str, n_bytes: usize) -> Vec<&str> {
+fn at_the_ends(text: &str, n_bytes: usize) -> Vec<Range<usize>> {
     let last_from = text.len().saturating_sub(n_bytes);
     let ranges = sentences(text).into_iter();
-    let at_the_ends = ranges.filter(|range| range.end <= n_bytes || last_from <= range.start);
-    at_the_ends.filter_map(|range| text.get(range)).collect()
+    ranges.filter(|range| range.end <= n_bytes || last_from <= range.start).collect()
 }
 
 /// Tells whether a later thread says the same: one speaker in the words of the other, or one again.
@@ -273,19 +297,18 @@ const LABELS: &str = "\
      for later|later|next time|parked|on hold|postponed|deferred|put off|pending|outstanding|\
      not done|not done yet|not yet done|not finished|not finished yet|not started|\
      not started yet|unfinished|still missing|still to do|still waiting for|waiting for|\
-     waiting on|backlog|on the list|stays on the list|it stays on the list|\
-     remind me|follow up|follow ups|bleibt auf der liste|offen|noch offen|offen geblieben|\
-     offener punkt|offene punkte|offene frage|offene fragen|bleibt offen|für später|später|\
-     nächstes mal|beim nächsten mal|zurückgestellt|vertagt|aufgeschoben|geparkt|ausstehend|\
-     steht noch aus|noch nicht fertig|noch nicht erledigt|noch nicht gemacht|nicht erledigt|\
-     zu tun|noch zu tun|es fehlt noch|fehlt noch|es fehlen noch|fehlen noch|wir warten auf|\
-     warten auf|erinnere mich|осталось|ещё осталось|еще осталось|не сделано|ещё не сделано|\
-     еще не сделано|отложено|на потом|позже|открыто|открытый вопрос|открытые вопросы|\
-     в следующий раз|ждём|ждем|напомни|reste à faire|à faire|reste ouvert|point ouvert|\
-     points ouverts|pour plus tard|plus tard|en attente|en suspens|mis de côté|\
-     pas encore fait|la prochaine fois|rappelle moi|pendiente|pendientes|queda pendiente|\
-     por hacer|para después|para más tarde|más tarde|en espera|sin terminar|sin hacer|\
-     la próxima vez|recuérdame";
+     waiting on|backlog|on the list|stays on the list|it stays on the list|remind me|follow up|\
+     follow ups|bleibt auf der liste|offen|noch offen|offen geblieben|offener punkt|\
+     offene punkte|offene frage|offene fragen|bleibt offen|für später|später|nächstes mal|\
+     beim nächsten mal|zurückgestellt|vertagt|aufgeschoben|geparkt|ausstehend|steht noch aus|\
+     noch nicht fertig|noch nicht erledigt|noch nicht gemacht|nicht erledigt|zu tun|noch zu tun|\
+     es fehlt noch|fehlt noch|es fehlen noch|fehlen noch|wir warten auf|warten auf|erinnere mich|\
+     осталось|ещё осталось|еще осталось|не сделано|ещё не сделано|еще не сделано|отложено|\
+     на потом|позже|открыто|открытый вопрос|открытые вопросы|в следующий раз|ждём|ждем|напомни|\
+     reste à faire|à faire|reste ouvert|point ouvert|points ouverts|pour plus tard|plus tard|\
+     en attente|en suspens|mis de côté|pas encore fait|la prochaine fois|rappelle moi|pendiente|\
+     pendientes|queda pendiente|por hacer|para después|para más tarde|más tarde|en espera|\
+     sin terminar|sin hacer|la próxima vez|recuérdame";
 
 /// With one of these, what comes next.
 const NEXT_LABELS: &str = "\
@@ -312,19 +335,18 @@ const PUT_OFF: &str = "\
      still to do|remind me to|leave … for tomorrow|morgen … weiter|morgen machen wir|\
      beim nächsten mal|müssen wir noch|wir müssen noch|продолжим|завтра … продолж*|\
      в следующий раз|ещё нужно|еще нужно|on continue demain|on reprend|la prochaine fois|\
-     il reste à|seguimos mañana|continuamos mañana|mañana seguimos|queda pendiente|\
-     la próxima vez";
+     il reste à|seguimos mañana|continuamos mañana|mañana seguimos|queda pendiente|la próxima vez";
 
 /// Says that something is not finished, whoever says it.
 const LEFT: &str = "\
      stays open|remains open|still open|left open|stays unfinished|still unfinished|left to do|\
      remains to be done|still missing|section is missing|is not done yet|isn't done yet|\
      leave … for later|leave … unfinished|left a todo|leave a todo|not started yet|\
-     noch nicht angefangen|still to write|still to be done|must look into|\
-     bleibt offen|ist noch offen|sind noch offen|fehlt noch|fehlt nur noch|fehlt also noch|\
+     noch nicht angefangen|still to write|still to be done|must look into|bleibt offen|\
+     ist noch offen|sind noch offen|fehlt noch|fehlt nur noch|fehlt also noch|\
      fehlt also nur noch|fehlen noch|fehlen nur noch|noch nicht fertig|остаётся открыт*|\
-     остается открыт*|ещё не готов*|еще не готов*|reste ouvert|reste à faire|n'est pas encore fait|\
-     sigue pendiente|queda pendiente|falta por";
+     остается открыт*|ещё не готов*|еще не готов*|reste ouvert|reste à faire|\
+     n'est pas encore fait|sigue pendiente|queda pendiente|falta por";
 
 const DONE: &str = "don't|do not|no need|nicht nötig|не нужно|pas besoin";
 
@@ -344,10 +366,9 @@ const NOT_NOW: &str = "\
 /// Says that somebody's answer or work is waited for: wherever it stands, …
 const WE_WAIT: &str = "\
      we're still waiting for|we are still waiting for|i'm still waiting for|\
-     i am still waiting for|we still wait for|i still wait for|still owes|\
-     warten wir noch auf|wir warten noch auf|ich warte noch auf|warte ich noch auf|\
-     всё ещё ждём|все еще ждем|всё ещё жду|все еще жду|on attend encore|j'attends encore|\
-     seguimos esperando|sigo esperando";
+     i am still waiting for|we still wait for|i still wait for|still owes|warten wir noch auf|\
+     wir warten noch auf|ich warte noch auf|warte ich noch auf|всё ещё ждём|все еще ждем|\
+     всё ещё жду|все еще жду|on attend encore|j'attends encore|seguimos esperando|sigo esperando";
 
 /// … at the beginning of a clause, …
 const WAITING: &str = "still waiting for|still waiting on|warten noch auf|warte noch auf";
@@ -365,9 +386,8 @@ const HANGING: &str = "\
 const FAREWELLS: &str = "\
      thanks|thank you|thx|perfect|bye|good night|great work|well done|that's all|that is all|\
      looks good|lgtm|stop here|that's it for|done for today|enough for today|call it a day|\
-     schluss für heute|на сегодня всё|на сегодня все|pour aujourd'hui|por hoy|\
-     never mind|nevermind|danke|tschüss|спасибо|пока|merci|au revoir|gracias|\
-     adiós";
+     schluss für heute|на сегодня всё|на сегодня все|pour aujourd'hui|por hoy|never mind|\
+     nevermind|danke|tschüss|спасибо|пока|merci|au revoir|gracias|adiós";
 
 /// How a question begins that leaves the user a choice.
 const CHOICES: &str = "\

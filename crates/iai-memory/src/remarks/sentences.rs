@@ -10,6 +10,12 @@ const ENDS: &[char] = &['.', '!', '?', '…'];
 /// These end a sentence without a space behind them.
 const WIDE_ENDS: &[char] = &['。', '！', '？'];
 
+/// Written with a stop that ends nothing; shorter ones, and those with a stop inside, are known.
+const ABBREVIATIONS: &[&str] = &[
+    "approx", "bzgl", "bzw", "ca", "cf", "dr", "etc", "evtl", "ggf", "incl", "inkl", "max", "min",
+    "mr", "mrs", "nr", "resp", "sog", "st", "usw", "vgl", "vs",
+];
+
 /// Returns the sentences of a text, in order.
 pub(crate) fn sentences(text: &str) -> Vec<Range<usize>> {
     let text = beginning(text, BYTES_MAX);
@@ -49,6 +55,7 @@ fn unmarked(line: &str) -> &str {
 }
 
 fn split(line: &str) -> Vec<Range<usize>> {
+    let rest = |from: usize| line.get(from..).unwrap_or_default();
     let mut found = Vec::new();
     let mut start = 0;
     let mut letters = line.char_indices().peekable();
@@ -60,7 +67,7 @@ fn split(line: &str) -> Vec<Range<usize>> {
                 WIDE_ENDS.contains(&letter)
                     || ENDS.contains(&letter)
                         && next.is_whitespace()
-                        && !goes_on(line.get(end..).unwrap_or_default())
+                        && !goes_on(line.get(start..place).unwrap_or_default(), letter, rest(end))
             }
         };
         if is_end {
@@ -71,9 +78,19 @@ fn split(line: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// After "e.g." a sentence goes on in lower case.
-fn goes_on(rest: &str) -> bool {
-    rest.trim_start().chars().next().is_some_and(char::is_lowercase)
+/// After "e.g.", "3." and "so …" a sentence may go on in lower case; many write all of theirs so.
+fn goes_on(said: &str, end: char, rest: &str) -> bool {
+    let next = rest.trim_start().chars().next();
+    let last = said.rsplit(|letter: char| letter.is_whitespace() || letter == '(').next();
+    let last = last.unwrap_or_default().to_lowercase();
+    if end == '.' && ABBREVIATIONS.contains(&last.as_str()) {
+        return next.is_some_and(|next| next.is_lowercase() || next.is_numeric());
+    }
+    let is_short = last.chars().count() <= 1 || last.contains('.') && !last.contains("..");
+    let is_number = last.chars().all(|letter| letter.is_ascii_digit());
+    let is_cut = end == '…' || said.ends_with('.');
+    let may_go_on = is_cut || end == '.' && (is_short || is_number);
+    may_go_on && next.is_some_and(char::is_lowercase)
 }
 
 fn push(found: &mut Vec<Range<usize>>, line: &str, range: Range<usize>) {
@@ -100,6 +117,13 @@ mod tests {
         check("One. Two! Three?", &["One.", "Two!", "Three?"]);
         check("Use e.g. cargo. Then stop", &["Use e.g. cargo.", "Then stop"]);
         check("Version 1.2 is out", &["Version 1.2 is out"]);
+        check("fine. next the port", &["fine.", "next the port"]);
+        check(
+            "call it (approx. 5 of them, z.b. two) ok",
+            &["call it (approx. 5 of them, z.b. two) ok"],
+        );
+        check("on the 3. of may", &["on the 3. of may"]);
+        check("is it so? no. wait... it is", &["is it so?", "no.", "wait... it is"]);
         check("決めた。使う", &["決めた。", "使う"]);
         check("Да. Нет.", &["Да.", "Нет."]);
         check(" \n ... \n", &[]);

@@ -240,7 +240,10 @@ fn what_takes_back_a_number_stands_above_the_decision_and_beside_it_in_the_brief
     let ask = BriefAsk { session: "next".to_owned(), project: Some("/p".to_owned()) };
     let brief = home.engine.brief(&ask, now()).unwrap().markdown;
     let decided = brief.lines().find(|line| line.contains("count at 5")).unwrap();
-    assert!(decided.contains("since then “Actually, use 7 retries instead of 5.”"), "{brief}");
+    assert!(
+        decided.contains("since 2026-11-11: “Actually, use 7 retries instead of 5.”"),
+        "{brief}"
+    );
     let decided = home.engine.picture_decided(None, 5, now()).unwrap().decided;
     let shown = decided.iter().find(|one| one.decision.first_words.contains("count at 5")).unwrap();
     let since = shown.since.as_ref().map(|since| since.first_words.as_str());

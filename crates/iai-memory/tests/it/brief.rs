@@ -9,7 +9,12 @@ use serde_json::json;
 use crate::fixture::{Home, batch, days_ago, now, turn};
 
 /// A conversation: the user begins, turns are a minute apart.
-fn conversation(session: &str, project: &str, at: Timestamp, texts: &[&str]) -> Vec<NewMemory> {
+pub(crate) fn conversation(
+    session: &str,
+    project: &str,
+    at: Timestamp,
+    texts: &[&str],
+) -> Vec<NewMemory> {
     let turns = (0_i64..).zip(texts).map(|(n, text)| NewMemory {
         session: session.to_owned(),
         project: Some(project.to_owned()),
@@ -20,16 +25,16 @@ fn conversation(session: &str, project: &str, at: Timestamp, texts: &[&str]) -> 
     turns.collect()
 }
 
-fn store(home: &Home, turns: Vec<NewMemory>) {
+pub(crate) fn store(home: &Home, turns: Vec<NewMemory>) {
     let file = turns[0].session.clone();
     home.engine.store_batch(&batch(&file, turns), now()).unwrap();
 }
 
-fn organise(engine: &MemoryEngine) {
+pub(crate) fn organise(engine: &MemoryEngine) {
     engine.organise_now(now()).unwrap();
 }
 
-fn brief_of(home: &Home, project: Option<&str>) -> Brief {
+pub(crate) fn brief_of(home: &Home, project: Option<&str>) -> Brief {
     let ask = BriefAsk { session: "next".to_owned(), project: project.map(str::to_owned) };
     home.engine.brief(&ask, now()).unwrap()
 }
@@ -395,7 +400,7 @@ fn what_is_recalled_often_is_told() {
     let home = Home::new();
     let texts = ["The staging host is called otter.", "Ok.", "thanks, bye"];
     store(&home, conversation("a", "/w/p", days_ago(40), &texts));
-    for n in 0..6_i64 {
+    for n in 0..8_i64 {
         let name = format!("s{n}");
         store(&home, conversation(&name, "/w/p", days_ago(30 - n), &["Sort the mail.", "Sorted."]));
     }
@@ -543,7 +548,7 @@ fn a_deep_brief_tells_more_of_what_there_is() {
         told.push(brief_of(&home, Some("/w/p")).markdown);
     }
     let began = |text: &str| text.matches("Port module number").count();
-    assert_eq!((began(&told[0]), began(&told[1])), (5, 12), "{told:?}");
-    assert!(!told[0].contains("lacks its table") && told[1].contains("Module 11 lacks its table"));
-    assert!(!told[0].contains("Module 10 passes") && told[1].contains("Module 10 passes"));
+    assert_eq!((began(&told[0]), began(&told[1])), (7, 12), "{told:?}");
+    assert!(told[0].contains("Module 9 passes") && !told[0].contains("Module 8 passes"));
+    assert!(told[1].contains("Module 8 passes"), "{told:?}");
 }

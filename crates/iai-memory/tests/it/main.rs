@@ -22,3 +22,4 @@ mod recall;
 mod relate;
 mod taught;
 mod values;
+mod wishes;

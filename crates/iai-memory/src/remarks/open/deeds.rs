@@ -51,7 +51,8 @@ impl<'a> Deeds<'a> {
     }
 
     fn read(&mut self, turn: &Memory) {
-        let said = at_the_ends(&turn.text, READ_BYTES);
+        let ranges = at_the_ends(&turn.text, READ_BYTES).into_iter();
+        let said: Vec<&str> = ranges.filter_map(|range| turn.text.get(range)).collect();
         if turn.role == Role::Assistant {
             let is_bare = |first: &&str| is_report(first) && matter_done(first).is_empty();
             self.is_bare = said.first().is_some_and(is_bare);

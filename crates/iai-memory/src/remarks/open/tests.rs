@@ -51,7 +51,9 @@ fn what_was_left_open_is_found() {
     unanswered("Now add retries to the uploader.");
     unanswered("I need the report by customer as well");
     unanswered("Wie lange läuft der Test?");
-    unanswered("good. mail the sender in that case");
+    unanswered("mail the sender in that case");
+    let sender = "mail the sender in that case";
+    check(User, &format!("good. {sender}"), Some((sender, Why::Unanswered)));
     unanswered("where does the old key live");
     unanswered("Mach noch den Export für die Kasse");
     unanswered("den Export noch als PDF bitte");

@@ -1,0 +1,177 @@
+//! How the user wants things to be done, as far as they still do: nothing that was turned round or
+//! taken back since, and what was taken back in part with the words that did it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use iai_store::{Reader, Remark, RemarkKind};
+use jiff::{SignedDuration, Timestamp};
+
+use super::material::{Since, Told, may_be_told};
+use super::remarked::{Asked, REMARKS_READ_MAX, folded, merged, remarked};
+use super::waived::{Fate, Waivers};
+use crate::engine::MemoryEngine;
+use crate::error::Result;
+use crate::organise::{is_stop_word, n_shared};
+use crate::recall::said_since;
+use crate::remarks::{Wording, is_one_of, names_language};
+
+/// Wishes that are told in every project because they were said in several.
+const EVERYWHERE_MAX: usize = 8;
+/// A wish that was said once counts so long: people say a rule once and go by it.
+const WISH_KEPT: SignedDuration = SignedDuration::from_hours(24 * 400);
+/// Wishes of so few words may be alike without being about the same.
+const SAME_WORDS_MIN: usize = 3;
+/// Shorter words do not say what is wished.
+const WISH_LETTERS_MIN: usize = 3;
+/// Whoever says how work is done says one of these: "the migrations are through now" has none.
+const WAYS_OF_WORKING: &str = "\
+     we|we're|we'll|i|use|using|let's|please|always|never|team|from now on|wir|ich|man|nutze|\
+     nutzen|verwende|verwenden|bitte|immer|nie|мы|я|используем|всегда|никогда|on|nous|je|\
+     toujours|usamos|siempre|nunca";
+/// Takes a wish back in its own words.
+const NO_LONGER: &str = "\
+     no longer|any more|anymore|no need to|don't|do not|stop|drop|dropped|forget|nicht mehr|\
+     brauchst nicht|kein|keine|больше не|не нужно|ne … plus|pas besoin|ya no|no hace falta";
+/// What is written, and said, in one language or another.
+const WRITTEN: &str = "\
+     commit*|message*|comment*|doc|docs|documentation|description*|text*|string*|pr|prs|answer*|\
+     repl*|talk|notes|kommentar*|nachricht*|beschreibung*|mensaje*|comentario*";
+
+/// What stands before the language that something is to be in.
+const BEFORE_LANGUAGES: &str = "in|all|hi|ok|so|and|speak|auf|en|на|по|alles|todo|tout";
+/// Says that a language is meant for all of it.
+const EVERYTHING: &str = "\
+     from now on|talk|speak|everything|in this repo|ab jetzt|a partir de ahora";
+
+/// Returns what was said often, or not too long ago, in this project, or in the same words in
+/// several, and was not turned round since, by a decision or otherwise.
+pub(super) fn preferences(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    asked: &Asked<'_>,
+    decided: &[Remark],
+) -> Result<Vec<Told>> {
+    let all = wishes(reader, asked)?;
+    let waivers = Waivers::read(reader, asked)?;
+    let mut told_of: Vec<Told> = Vec::new();
+    for wish in &all {
+        if told_of.len() == asked.limit {
+            break;
+        }
+        let later = |newer: &&Remark| wish.memory.turn_at < newer.memory.turn_at;
+        let is_decided_otherwise = decided
+            .iter()
+            .filter(later)
+            .any(|newer| turns_round(wish.sentence(), newer.sentence()))
+            || all.iter().filter(later).any(|newer| speaks_otherwise(wish, newer));
+        if is_decided_otherwise || is_turned_round(engine, reader, wish, asked.now)? {
+            continue;
+        }
+        match waivers.fate(engine, wish) {
+            Fate::Holds => told_of.push(remarked(wish)),
+            Fate::Narrowed(since) => told_of.push(Told { since: Some(since), ..remarked(wish) }),
+            Fate::Over => {}
+        }
+    }
+    // What stands beside a wish need not stand again by itself.
+    let beside: Vec<Since> = told_of.iter().filter_map(|told| told.since.clone()).collect();
+    told_of.retain(|told| {
+        !beside.iter().any(|since| since.id == told.id && since.words.contains(&told.words))
+    });
+    Ok(told_of)
+}
+
+/// Reads the wishes of a project and those of all, what was said most often first, then the latest.
+fn wishes(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Remark>> {
+    let mut all =
+        merged(reader, (RemarkKind::Preference, REMARKS_READ_MAX), (asked.project, asked.fresh))?;
+    let age = |own: &Remark| asked.now.duration_since(own.memory.turn_at);
+    all.retain(|own| 1 < own.n_said || age(own) <= WISH_KEPT);
+    let everywhere = reader.remarks_everywhere(RemarkKind::Preference, EVERYWHERE_MAX)?;
+    all.extend(everywhere.into_iter().filter(|remark| may_be_told(&remark.memory)));
+    let mut all = folded(all);
+    all.sort_by_key(|remark| Reverse((remark.n_said, remark.memory.turn_at)));
+    Ok(all)
+}
+
+/// Tells whether a newer wish wants another language for the same, or for everything.
+fn speaks_otherwise(wish: &Remark, newer: &Remark) -> bool {
+    // "The new colleague is Dutch" asks for no language.
+    let is_wanted = |wording: &Wording, place: usize| {
+        let before = place.checked_sub(1).and_then(|before| wording.word(before));
+        before.is_none_or(|before| is_one_of(before, BEFORE_LANGUAGES))
+    };
+    let languages = |wording: &Wording| -> BTreeSet<String> {
+        let words = wording.words().enumerate().filter(|(_, word)| names_language(word));
+        words.filter(|(at, _)| is_wanted(wording, *at)).map(|(_, word)| word.to_owned()).collect()
+    };
+    let (old, new) = (Wording::of(wish.sentence()), Wording::of(newer.sentence()));
+    let (spoken, speaks) = (languages(&old), languages(&new));
+    let written = |pattern: &str| (old.find(pattern).is_some(), new.find(pattern).is_some());
+    let is_of_the_same = WRITTEN.split('|').any(|written_as| written(written_as) == (true, true))
+        || !new.has_any(WRITTEN)
+        || !old.has_any(WRITTEN) && new.has_any(EVERYTHING);
+    spoken.len() == 1 && speaks.len() == 1 && spoken != speaks && is_of_the_same
+}
+
+/// Tells whether the user said later that it is done another way.
+fn is_turned_round(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    wish: &Remark,
+    now: Timestamp,
+) -> Result<bool> {
+    let Some(number) = reader.number_of(wish.memory.id)? else { return Ok(false) };
+    let since = said_since(engine, reader, (number, &wish.memory), now)?;
+    Ok(since.iter().any(|(_, newer)| {
+        let is_about_work = Wording::of(&newer.text).has_any(WAYS_OF_WORKING);
+        is_about_work && turns_round(wish.sentence(), &newer.text)
+    }))
+}
+
+/// Tells whether a newer sentence is about the same as a wish, and wishes something else: it has
+/// most of its words but not all, or all of them and a "no longer".
+fn turns_round(wish: &str, newer: &str) -> bool {
+    let words_of = |text: &str| -> BTreeSet<String> {
+        let tells = |word: &&str| WISH_LETTERS_MIN <= word.chars().count() && !is_stop_word(word);
+        Wording::of(text).words().filter(tells).map(str::to_owned).collect()
+    };
+    let words = words_of(wish);
+    let n_same = n_shared(&words, &words_of(newer));
+    let is_most = words.len() < 2 * n_same;
+    // Half of a few words is little, unless the sentences are built alike: "in the Go files".
+    let is_alike_built = || {
+        let (wish, newer) = (Wording::of(wish), Wording::of(newer));
+        let n_alike = wish.words().filter(|word| newer.words().any(|other| other == *word)).count();
+        wish.len() <= 2 * n_alike
+    };
+    let is_half = words.len() == 2 * n_same && (SAME_WORDS_MIN <= n_same || is_alike_built());
+    let is_other = n_same < words.len() || Wording::of(newer).has_any(NO_LONGER);
+    0 < n_same && (is_most || is_half) && is_other
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_is_turned_round_by_what_says_otherwise_about_the_same() {
+        let check = |wish: &str, newer: &str, expect: bool| {
+            assert_eq!(turns_round(wish, newer), expect, "{wish} / {newer}");
+        };
+        let tabs = "always use tabs in the Go files";
+        check(tabs, "we use spaces in the Go files now", true);
+        check(tabs, "we no longer use tabs in the Go files", true);
+        check(tabs, "we moved the log files now", false);
+        check(tabs, "we always use tabs in the Go files now", false);
+        let formatter = "please always run gofumpt, not plain gofmt, before you show me a diff";
+        check(formatter, "the team has settled on plain gofmt, gofumpt fights with it", true);
+        check(formatter, "we run the linter on the diff now", false);
+        let german = "Verwende in den Dateien immer Tabs";
+        check(german, "Wir verwenden in den Dateien jetzt Leerzeichen", true);
+        check(german, "Wir haben die Dateien jetzt verschoben", false);
+        let staging = "Always run the migrations against staging first";
+        check(staging, "we ran the migrations, they are through now", false);
+    }
+}

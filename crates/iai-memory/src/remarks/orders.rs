@@ -1,0 +1,343 @@
+//! Standing orders that are worded like any other: an order, and a word that makes it one for every
+//! time. "Show me the diff before every commit" is one, "show me the diff" is not.
+//!
+//! English first, then the basics of German, Russian, French and Spanish.
+
+use super::phrase::{Wording, is_one_of};
+use super::waivers::waived_by;
+use super::wishes::{ASKED_FOR, NO_THINGS, is_one_off};
+
+/// What stands before a colon and calls the rest a rule is not longer.
+const LABEL_WORDS_MAX: usize = 9;
+/// What is forbidden or asked for in a few words.
+const BRIEF_WORDS: std::ops::RangeInclusive<usize> = 3..=14;
+/// A plural has more letters than "is" and "this".
+const PLURAL_LETTERS_MIN: usize = 5;
+
+/// Tells whether a sentence orders something for every time.
+pub(super) fn is_standing_order(sentence: &str) -> bool {
+    let whole = Wording::of(sentence);
+    if is_one_off(&whole) || whole.has_any(TOLD) {
+        return false;
+    }
+    let mut clauses = clauses(sentence).map(|clause| Wording::of(clause).without_lead_in(LEAD_INS));
+    is_ruled(sentence)
+        || is_sealed(sentence)
+        || is_about_language(&whole)
+        || whole.has_any(TO_YOU) && (whole.has_any(EVERY_TIME) || waived_by(sentence).is_some())
+        || clauses.any(|clause| {
+            is_order(&clause) && clause.has_any(EVERY_TIME)
+                || clause.begins_any(STYLE)
+                || is_forbidden(&clause, whole.len())
+                || is_asked_in_general(&clause)
+        })
+}
+
+/// "Commit messages in English from today": what is written in which language, for more than once.
+fn is_about_language(whole: &Wording) -> bool {
+    let is_for_good = || whole.has_any(FOR_GOOD);
+    let is_of_work =
+        || whole.has_any(OF_WORK) && (whole.has_any(EVERY_TIME) || whole.has_any(HERE));
+    whole.words().any(names_language) && (is_for_good() || is_of_work())
+        || whole.possible(WRITE_IN).any(|write| {
+            let next = whole.find(write).and_then(|(_, next)| whole.word(next));
+            next.is_some_and(names_language)
+        })
+}
+
+/// Tells whether a word is the name of a language people work in.
+pub(crate) fn names_language(word: &str) -> bool {
+    is_one_of(word, LANGUAGE_NAMES)
+}
+
+/// Tells whether a sentence says only that what was said before it is meant for every time.
+pub(super) fn is_only_a_seal(sentence: &str) -> bool {
+    let wording = Wording::of(sentence);
+    !wording.is_question
+        && wording.possible(SEALS).any(|seal| wording.begins(seal) == Some(wording.len()))
+}
+
+/// Tells whether a sentence may be what is meant for every time.
+pub(super) fn can_be_sealed(sentence: &str) -> bool {
+    clauses(sentence).any(is_order_of)
+}
+
+fn is_order_of(clause: &str) -> bool {
+    is_order(&Wording::of(clause).without_lead_in(LEAD_INS))
+}
+
+fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
+    // "unwrap()" is one word.
+    let parts = sentence.split([',', ';', ':', '–', '—']).flat_map(|part| part.split(" ("));
+    parts.filter(|clause| !clause.trim().is_empty())
+}
+
+/// "Rule for this repo: …", where the rest is more than a word.
+fn is_ruled(sentence: &str) -> bool {
+    sentence.match_indices(": ").any(|(at, _)| {
+        let head = sentence.get(..at).unwrap_or_default();
+        let rest = Wording::of(sentence.get(at + 1..).unwrap_or_default());
+        let head = Wording::of(head);
+        head.len() <= LABEL_WORDS_MAX
+            && 1 < rest.len()
+            && (head.has_any(RULES) || head.has_any(NOTES) && rest.has_any(ORDERS))
+    })
+}
+
+/// "…, always." behind an order.
+fn is_sealed(sentence: &str) -> bool {
+    let mut parts = clauses(sentence);
+    let is_many = |first: &str| is_order_of(first) || Wording::of(first).has_any(OF_MANY);
+    parts.next().is_some_and(is_many) && parts.any(is_only_a_seal)
+}
+
+/// Tells whether a clause says what to do.
+fn is_order(clause: &Wording) -> bool {
+    !clause.is_question
+        && 1 < clause.len()
+        && (clause.begins_any(ORDERS) || clause.has_any(TO_ME) || clause.has_any(MUST))
+        && !clause.begins_any(NO_ORDERS)
+}
+
+/// "No deploys on Fridays": things of a kind, and where or when; or nothing but the things.
+fn is_forbidden(clause: &Wording, n_words_said: usize) -> bool {
+    let Some(next) = clause.possible(NONE_OF).find_map(|none| clause.begins(none)) else {
+        return false;
+    };
+    let is_thing = clause.word(next).is_some_and(|word| !is_one_of(word, NO_THINGS));
+    let mut things = (next..next + 3).filter_map(|place| clause.word(place));
+    let is_of_a_kind = things.any(|word| is_plural(word) && !is_one_of(word, REPORTED));
+    let is_all = clause.len() == n_words_said || n_words_said <= *BRIEF_WORDS.end();
+    BRIEF_WORDS.contains(&clause.len())
+        && is_thing
+        && !clause.has_any(FOUND)
+        && (clause.has_any(BEYOND) || is_of_a_kind && (clause.has_any(WHERE) || is_all))
+}
+
+/// "One commit per topic please": asked for, and for more than what lies on the table.
+fn is_asked_in_general(clause: &Wording) -> bool {
+    let is_asked =
+        clause.ends_any(ASKED_FOR) || clause.begins_any(ASKED_FOR) || clause.has_any("pls");
+    BRIEF_WORDS.contains(&clause.len())
+        && is_asked
+        && !clause.begins_any(ACTIONS)
+        && !clause.has_any(THAT_ONE)
+        && (clause.words().any(is_plural) || clause.has_any(OF_MANY))
+}
+
+fn is_plural(word: &str) -> bool {
+    PLURAL_LETTERS_MIN <= word.chars().count()
+        && word.ends_with('s')
+        && !word.ends_with("ss")
+        && !word.ends_with("us")
+        && !word.contains('\'')
+        && !is_one_of(
+            word,
+            "always|unless|across|besides|sometimes|perhaps|towards|redis|basis|analysis",
+        )
+}
+
+const LEAD_INS: &str = "\
+     please|pls|again|ok|okay|so|and|also|but|well|btw|yes|yeah|no wait|note|important|hey|right|\
+     then|fine|great|good|nice|first|second|third|otherwise|generally|in general|actually|listen|\
+     bitte|und|gut|generell|grundsätzlich|außerdem|y|eso sí|otra|además|et|oui|aussi|и|а|да|ещё";
+
+/// What calls the rest a rule …
+const RULES: &str = "\
+     rule|rules|convention|conventions|policy|guideline|guidelines|regel|regeln|grundregel|\
+     hausregel|regla|reglas|règle|règles|правило|правила";
+/// … or makes it one where it orders something.
+const NOTES: &str = "\
+     generally|in general|important|one thing|for the future|from now on|going forward|generell|\
+     grundsätzlich|wichtig|una cosa|en general|importante|en général|important|важно|вообще";
+
+/// Says behind an order that it is one for every time.
+const SEALS: &str = "\
+     always|every time|each time|ever|never|never ever|every single time|without exception|immer|\
+     jedes mal|nie|niemals|ausnahmslos|siempre|cada vez|nunca|toujours|chaque fois|jamais|всегда|\
+     каждый раз|никогда";
+
+/// What makes an order one for every time.
+const EVERY_TIME: &str = "\
+     always|never|ever|every time|each time|whenever|before each|before every|before any|\
+     before you commit|before you push|before you run|before you change|before you touch|\
+     before you delete|before you merge|before committing|before pushing|before merging|\
+     after each|after every|each new|every new|each pr|every pr|any change|any new|\
+     when you write|when you change|when you add|when you report|when you touch|when you use|\
+     when you rename|if you change|if you touch|if you have to|if you add|if you need|\
+     from now on|from today|from here on|from day one|as of today|generally|in general|\
+     going forward|in future|in the future|in this repo|in this repository|in this project|\
+     in this codebase|for this repo|don't … without|no … without|do not … without|\
+     nothing … without|in here|anywhere|nowhere else|without asking|without my ok|without me|\
+     unless i|until i say|ask me first|ask first|as always|as ever|not even|also not|by yourself|\
+     on your own|per pr|per commit|per screen|per topic|per file|per feature|no matter|\
+     at all times|everywhere|immer|nie|niemals|jedes mal|vor jedem|nach jedem|ab jetzt|ab heute|\
+     ab sofort|künftig|generell|grundsätzlich|in diesem repo|in diesem projekt|ohne zu fragen|\
+     ohne rückfrage|überall|nirgends|siempre|nunca|cada vez|antes de cada|después de cada|\
+     a partir de ahora|en este repo|en este proyecto|sin preguntar|toujours|jamais|chaque fois|\
+     avant chaque|après chaque|désormais|dans ce projet|sans demander|всегда|никогда|каждый раз|\
+     перед каждым|после каждого|впредь|в этом проекте|без спроса";
+
+/// How an order begins.
+const ORDERS: &str = "\
+     ask|show|tell|give|remind|warn|explain|keep|use|run|rerun|write|put|wrap|commit|test|add|\
+     leave|avoid|check|name|pin|format|answer|reply|speak|talk|squash|rebase|tag|document|\
+     mention|prefer|quote|never|always|don't|do not|no|nothing|only|stop|before every|\
+     before each|before you|before any|after every|after each|whenever|when you|each|every|any|\
+     all|you don't|you do not|you never|you always|you ask|you only|you use|you still|you must|\
+     you may|you can|you needn't|frag|zeig|schreib|schreibe|nutze|verwende|benutze|mach|mache|\
+     lass|kein|keine|keinen|nie|niemals|immer|nur|vor jedem|du darfst|du musst|du fragst|nada|\
+     nunca|siempre|usa|escribe|háblame|habla|pregunta|pregúntame|muéstrame|avísame|no|antes de|\
+     cada|ne|n'utilise|utilise|écris|demande|montre|toujours|jamais|avant chaque|не|никогда|\
+     всегда|пиши|используй|спрашивай|показывай|перед каждым";
+/// An order wherever it stands.
+const TO_ME: &str = "\
+     ask me|show me|tell me|give me|remind me|warn me|let me know|i want|i don't want|i do want|\
+     frag mich|zeig mir|sag mir|pregúntame|muéstrame|demande moi|montre moi|спроси меня|\
+     покажи мне";
+const MUST: &str = "\
+     must|must not|mustn't|has to|have to|gets a|get a|goes through|go through|muss|müssen|debe|\
+     doit|должен|должны";
+/// Begins like an order, and is none.
+const NO_ORDERS: &str = "\
+     don't know|don't think|don't understand|don't see|don't get|don't care|don't worry|\
+     don't mind|don't remember|don't have|don't need|do not know|do not need|no idea|no problem|\
+     no rush|no need|no worries|no matter|no more questions|no one|no longer|no wonder|\
+     never mind|never seen|never saw|never had|never heard|never worked|always the same|\
+     always been|always had|always was|still|any idea|any news|any chance|any reason|\
+     every now and then|nothing new|nothing happened|nothing else|nothing to do with|\
+     nothing changed|nothing special|you can see|you can look|you can ignore|tell me why|\
+     tell me how|tell me what|test failed|tests failed|run failed";
+
+/// What forbids, …
+const NONE_OF: &str = "\
+     no|nothing|nada de|keine|keinen|kein|pas de|aucun|aucune|никаких|ningún|ninguna";
+/// … where or when, …
+const WHERE: &str = "\
+     in|on|near|inside|before|after|please|pls|at all|en|bei|auf|im|dans|sur|в|на";
+/// … and what makes it a rule of anything.
+const BEYOND: &str = "\
+     without asking|without my|without a|outside|outside of|anywhere|ever|near|except|unless|\
+     ohne|außerhalb|außer|sin|fuera de|sans|hors de|без";
+/// Of these is told that there are none.
+const REPORTED: &str = "\
+     errors|warnings|problems|issues|questions|results|matches|hits|changes|conflicts|failures|\
+     crashes|surprises|differences|regressions|comments|objections|complaints|leftovers|traces";
+
+/// Asked for once.
+const ACTIONS: &str = "\
+     fix|respond|reply|commit|push|merge|update|add|remove|delete|create|make|check|look|run|\
+     change|move|rename|implement|continue|show|give|find|list|write|apply|revert|open|close|do|\
+     go|let's|can|could|please fix|rebase|resolve|split|start|restart|deploy|install|test|try|\
+     review|read|send";
+
+/// How the assistant answers.
+const STYLE: &str = "\
+     short answers|keep answers|keep your answers|keep it short|keep it brief|no recap|no recaps|\
+     no summary|no summaries|don't end with|don't sum up|don't summarise|don't summarize|\
+     be brief|be concise|kurze antworten|keine zusammenfassung|fasse dich kurz|respuestas cortas|\
+     sin resumen|réponses courtes|pas de résumé|короткие ответы|без итогов";
+
+/// Says what the assistant does, may do or does not do.
+const TO_YOU: &str = "\
+     you don't|you do not|you never|you always|you ask|you only|you still|you must|you may|\
+     you can|you needn't|you need not|you mustn't|you won't|du fragst|du darfst|du musst|\
+     du brauchst|du kannst|puedes|debes|no tienes que|tu peux|tu dois|ты можешь|можешь|\
+     тебе не нужно";
+
+const LANGUAGE_NAMES: &str = "\
+     english|german|french|spanish|russian|italian|portuguese|polish|dutch|chinese|japanese|\
+     deutsch|englisch|französisch|spanisch|russisch|español|inglés|alemán|français|anglais|\
+     allemand|русском|английском|russe|italiano|ucraniano|ukrainian|turkish|swedish|swahili|hindi";
+const WRITE_IN: &str = "\
+     write in|answer in|reply in|talk in|speak in|all in|schreib auf|antworte auf|escribe en|\
+     responde en|háblame en|écris en|réponds en|пиши на|отвечай на";
+/// For good, whatever it is.
+const FOR_GOOD: &str = "\
+     from now on|from today|as of today|in this repo|in this repository|in this project|ab jetzt|\
+     ab heute|künftig|in diesem repo|a partir de ahora|en este repo|en este proyecto|désormais|\
+     dans ce projet|впредь|отныне";
+const HERE: &str = "here|all|please|pls|generally|as always|as ever|still|bitte|por favor|siempre";
+/// Nothing is forbidden by who tells what is not there.
+const FOUND: &str = "\
+     found|yet|so far|were|was|are|is|left|needed|anymore|any more|failed|there|happened|came|\
+     today";
+
+/// What lies on the table.
+const THAT_ONE: &str = "\
+     the|this|that|it|them|these|those|him|her|here|now|again|another|my|me|more|first|next|both|\
+     which|what|one more|some";
+/// What is for many.
+const OF_MANY: &str = "per|only|all|any|each|every";
+
+/// What is written in a language.
+const OF_WORK: &str = "\
+     commit|commits|message|messages|comment|comments|docs|doc|description|descriptions|text|\
+     texts|string|strings|notes|names|answers|pr|prs|issues|kommentare|texte|nachrichten|\
+     mensajes|comentarios|textos|commentaires|комментарии|сообщения";
+
+/// Tells of something, or thinks of it.
+const TOLD: &str = "\
+     if we|if i|would|could|might|i thought|i think|i wonder|seems|seem|it says|says that|\
+     i noticed|i saw|i said|i told|those who|looks like|if user|if the|if a|if it|if they|\
+     why does|why do|what if|i guess|maybe|perhaps|not sure|used to";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_for_every_time_stands() {
+        for sentence in [
+            "rule for this repo: no new dependency without asking me first",
+            "and generally: never touch the generated folder",
+            "show me the schema before you run anything, always",
+            "one migration per release, always, that is good as it is",
+            "and no unwrap() outside of tests",
+            "ok, no deploys on Fridays",
+            "nothing goes to prod without my ok",
+            "whenever you rename a table tell me",
+            "before every commit run the complete suite",
+            "conventional commits please",
+            "css modules only please",
+            "code comments and docs all English here",
+            "commit messages in English from today",
+            "hi, english from now on in this repo",
+            "runbooks are for Beñat, write in Spanish",
+            "and pls short answers, I can read the diff",
+            "the database pods you don't restart, also not on staging",
+            "don't take tickets of theirs without her label",
+            "vor jedem Commit bitte alle Tests, immer",
+            "nada de emojis en la salida",
+        ] {
+            assert!(is_standing_order(sentence), "{sentence}");
+        }
+        assert!(
+            is_only_a_seal("Every time.") && is_only_a_seal("always") && is_only_a_seal("Nie!")
+        );
+        assert!(!is_only_a_seal("always?") && !is_only_a_seal("always the same"));
+    }
+
+    #[test]
+    fn what_is_asked_for_once_or_told_does_not() {
+        for sentence in [
+            "show me the diff",
+            "no errors in the log",
+            "nothing obvious in the trace",
+            "no tests were found",
+            "fix the merge conflicts please",
+            "respond to the review comments please",
+            "let's continue please",
+            "if the user comes back they always get a new token",
+            "one never knows",
+            "you can always look at the log yourself, I guess",
+            "the server answers in German",
+            "she speaks English and Spanish",
+            "you asked me every time and I said yes each time",
+            "today no deploys on prod",
+            "run the tests",
+        ] {
+            assert!(!is_standing_order(sentence), "{sentence}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Sentences both ways: what is wished, and what only looks like it.
+
+use super::*;
+
+#[track_caller]
+fn preference(sentence: &str, expect: bool) {
+    assert_eq!(is_preference(sentence), expect, "{sentence}");
+}
+
+#[test]
+fn preferences_are_what_holds_from_now_on() {
+    for sentence in [
+        "Always run the tests before you commit.",
+        "Please always use UTC in the logs",
+        "Never push to main directly.",
+        "never embed secrets in the image",
+        "We never deploy on Fridays.",
+        "We always squash before merging",
+        "I prefer tabs over spaces.",
+        "From now on, write commit messages in English.",
+        "Please use pnpm, not npm.",
+        "Use ripgrep instead of grep",
+        "Don't use unwrap in this codebase.",
+        "Don't ever force-push.",
+        "Remember that the staging database is read-only.",
+        "Remember: the staging database is read-only.",
+        "Merk dir: kleine Commits, jeder mit einem Test.",
+        "ok, going forward answer in German",
+        "Ich bevorzuge kurze Antworten.",
+        "Bitte immer auf Deutsch antworten",
+        "Ab jetzt verwenden wir Tabs",
+        "Niemals direkt auf main pushen.",
+        "Verwende pnpm statt npm",
+        "Всегда пиши тесты.",
+        "Никогда не коммить в main",
+        "Я предпочитаю короткие ответы",
+        "Je préfère les petites fonctions.",
+        "Toujours lancer les tests avant",
+        "Prefiero respuestas cortas",
+        "Siempre usa UTC en los registros",
+        "I like table driven tests and I never want generated mocks.",
+        "go test is fine but always add -race for me.",
+        "Run `make lint` before each push, I keep forgetting.",
+        "Please answer short, no bullet lists.",
+        "A partir de ahora responde en español",
+        "I like table driven tests and no mocks.",
+        "I want small commits, not one big one.",
+        "tabs please, not spaces!",
+        "Kommentare bitte auf Deutsch, nicht auf Englisch.",
+        "Antworte mir bitte auf Deutsch",
+        "Answer me in English please, the others read along",
+        "Отвечай на русском",
+        "Beträge bitte als Decimal, nie als float",
+        "dates as ISO strings please, never as numbers",
+        "Ich will lieber pytest als unittest",
+        "I'd rather have small functions than comments",
+        "bitte keine englischen Variablennamen",
+        "gut so, und bitte keine Abkürzungen im Fachmodell",
+        "I don't want comments that only repeat the code",
+        "Ich will keine Mocks in den Tests",
+        "no emojis in commit messages please",
+        "also: please no abbreviations in names",
+        "pas de commentaires en anglais s'il te plaît",
+    ] {
+        preference(sentence, true);
+    }
+}
+
+#[test]
+fn complaints_questions_and_choices_are_no_preferences() {
+    for sentence in [
+        "It always crashes at startup.",
+        "Always fails with the same error",
+        "Always getting a timeout here",
+        "Always the same problem!",
+        "Never mind, I found it.",
+        "Never worked on my machine",
+        "never seen that before",
+        "We never tested that",
+        "We always had two replicas",
+        "Should I always run the tests?",
+        "Do you prefer tabs?",
+        "I prefer option B here.",
+        "I prefer the second one",
+        "It works, but always takes a minute",
+        "Run the tests again before we push",
+        "It retries before each request",
+        "Remember when we moved the queue?",
+        "Remember: option B for now.",
+        "Use the force, Luke",
+        "Use grep to find it",
+        "Don't worry about it",
+        "From now on for now keep this one",
+        "Immer noch derselbe Fehler",
+        "Nie gesehen, so etwas",
+        "Toujours pas résolu du tout",
+        "Nunca he visto esto antes",
+        "Always.",
+        "I'd prefer that",
+        "and remember to use pagination",
+        "// Always written as counts in new metadata.",
+        "Always `generate()` for a fresh id",
+        "Use `len(sessions)` instead of `count`",
+        "The function always returns null when the input is empty.",
+        "I like it.",
+        "I want to see the log of the second run",
+        "Put it into the other file please, not into this one.",
+        "the second one please, not the first",
+        "please no tests for now",
+        "bitte heute keine Tests",
+        "bitte noch keine Tests",
+        "no emojis were found",
+        "No, the other file please",
+        "no problem, please go on",
+        "no more questions please",
+        "please no panic",
+        "I don't want to break the build",
+        "I don't want you to touch that",
+        "keine Ahnung, schau bitte nach",
+        "Keine Treffer im Log gefunden",
+        "The server answers in German",
+        "answer the mail of the client",
+        "Ich will das lieber morgen machen als heute",
+        "es gibt keine Tests für das Modul",
+    ] {
+        preference(sentence, false);
+    }
+}

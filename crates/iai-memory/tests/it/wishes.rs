@@ -1,0 +1,105 @@
+//! What the user wants, in the words people use for it: found, told, and no longer told, or told
+//! with what changed it, once they take it back.
+
+use crate::brief::{brief_of, conversation, organise, store};
+use crate::fixture::{Home, days_ago};
+
+const PROJECT: &str = "/w/p";
+
+/// A home in which each of these began a session of its own, the first of them longest ago.
+fn home_of(said: &[&str]) -> Home {
+    let home = Home::new();
+    for (n, text) in (0_i64..).zip(said) {
+        let turns = [*text, "Understood.", "thanks, bye"];
+        let at = days_ago(100 - 9 * n);
+        store(&home, conversation(&format!("s{n}"), PROJECT, at, &turns));
+    }
+    organise(&home.engine);
+    home
+}
+
+#[track_caller]
+fn check(said: &[&str], told: &[&str], untold: &[&str]) {
+    let home = home_of(said);
+    let holds = brief_of(&home, Some(PROJECT)).l1;
+    for words in told {
+        assert!(holds.contains(words), "{words} is told:\n{holds}");
+    }
+    for words in untold {
+        assert!(!holds.contains(words), "{words} is not told:\n{holds}");
+    }
+}
+
+#[test]
+fn wishes_are_found_in_the_words_of_every_day() {
+    let said = [
+        "fine. first house rule: commit messages in Spanish in this repo",
+        "and ask me before you run migrate anywhere but here. local you can do whatever. always",
+        "ok. and no deploys on Fridays. not even small ones.",
+        "whenever you change a mail template show me the rendered text",
+        "one commit per screen please, I review on the train",
+        "good. pls short answers, I can read the diff",
+    ];
+    let told = [
+        "commit messages in Spanish",
+        "ask me before you run migrate",
+        "no deploys on Fridays",
+        "whenever you change a mail template",
+        "one commit per screen",
+        "pls short answers",
+    ];
+    check(&said, &told, &["you can do whatever. always", "thanks"]);
+}
+
+#[test]
+fn a_wish_that_was_taken_back_in_part_is_told_with_what_is_left_of_it() {
+    let wish = "Always ask me before you run a migration, even on dev.";
+    let since = "you don't need to ask me any more for dev migrations. Only for staging and prod";
+    let line = format!("“{wish}”; since 2026-08-25: “{since}”");
+    check(&[wish, "The importer is slow today.", since], &[&line], &[]);
+    // What is told beside a wish is not told once more by itself.
+    let home = home_of(&[wish, since]);
+    let holds = brief_of(&home, Some(PROJECT)).l1;
+    assert_eq!(holds.matches("any more for dev").count(), 1, "{holds}");
+}
+
+#[test]
+fn a_wish_that_was_taken_back_is_not_told() {
+    let wish = "no emojis in commit messages please";
+    check(&[wish, "emojis in commit messages are fine again"], &[], &["no emojis"]);
+    // What is about another thing, or was said before, takes nothing back.
+    check(&[wish, "emojis in the chat window are broken again"], &[wish], &["since"]);
+    check(&["emojis in commit messages are fine again", wish], &[wish], &["since"]);
+}
+
+#[test]
+fn the_latest_language_is_told() {
+    let spanish = "commit messages in Spanish in this repo please";
+    let english = "and commit messages in English from today, the new colleague is Dutch";
+    check(&[spanish, english], &["commit messages in English"], &["in Spanish"]);
+    let docs = "the docs in German please, generally";
+    check(&[docs, english], &["commit messages in English", "the docs in German"], &[]);
+}
+
+#[test]
+fn a_word_or_two_that_decide_are_told_with_what_they_answer() {
+    let home = Home::new();
+    let offered = "For the cache there is Redis, one more service, or moka in the process.";
+    let talk = ["The price list needs a cache.", offered, "moka then"];
+    store(&home, conversation("a", PROJECT, days_ago(9), &talk));
+    organise(&home.engine);
+    let decided = brief_of(&home, Some(PROJECT)).l2.join("\n");
+    let expect = format!("to “{offered}”: “moka then”");
+    assert!(decided.contains("## Decided") && decided.contains(&expect), "{decided}");
+}
+
+#[test]
+fn what_is_put_off_in_a_word_is_told_with_what_it_answers() {
+    let home = Home::new();
+    let asked = "The contact address at the bank is still the old one, did Nuria change it?";
+    let talk = ["Check the settings of the bank.", asked, "still open, I'll nag her"];
+    store(&home, conversation("a", PROJECT, days_ago(9), &talk));
+    organise(&home.engine);
+    let open = brief_of(&home, Some(PROJECT)).l2.join("\n");
+    assert!(open.contains(&format!("put off, to “{asked}”: “still open, I'll nag her”")), "{open}");
+}
