@@ -20,17 +20,26 @@ pub(super) fn is_standing_order(sentence: &str) -> bool {
     if is_one_off(&whole) || whole.has_any(TOLD) {
         return false;
     }
-    let mut clauses = clauses(sentence).map(|clause| Wording::of(clause).without_lead_in(LEAD_INS));
     is_ruled(sentence)
         || is_sealed(sentence)
         || is_about_language(&whole)
+        || is_conditional(sentence, &whole)
         || whole.has_any(TO_YOU) && (whole.has_any(EVERY_TIME) || waived_by(sentence).is_some())
-        || clauses.any(|clause| {
+        || clauses(sentence).any(|said| {
+            let clause = Wording::of(said).without_lead_in(LEAD_INS);
             is_order(&clause) && clause.has_any(EVERY_TIME)
                 || clause.begins_any(STYLE)
                 || is_forbidden(&clause, whole.len())
-                || is_asked_in_general(&clause)
+                || Wording::of(said).has_any(ASKED_FOR) && is_in_general(&clause)
         })
+}
+
+/// "When you give me times, use UTC": whatever begins so and goes on with an order.
+fn is_conditional(sentence: &str, whole: &Wording) -> bool {
+    let said = Wording::of(sentence).without_lead_in(LEAD_INS);
+    said.begins_any(WHEN_YOU)
+        && !whole.has_any(WHEN_DONE)
+        && clauses(sentence).skip(1).any(is_order_of)
 }
 
 /// "Commit messages in English from today": what is written in which language, for more than once.
@@ -114,12 +123,9 @@ fn is_forbidden(clause: &Wording, n_words_said: usize) -> bool {
         && (clause.has_any(BEYOND) || is_of_a_kind && (clause.has_any(WHERE) || is_all))
 }
 
-/// "One commit per topic please": asked for, and for more than what lies on the table.
-fn is_asked_in_general(clause: &Wording) -> bool {
-    let is_asked =
-        clause.ends_any(ASKED_FOR) || clause.begins_any(ASKED_FOR) || clause.has_any("pls");
+/// "One commit per topic": for more than what lies on the table.
+fn is_in_general(clause: &Wording) -> bool {
     BRIEF_WORDS.contains(&clause.len())
-        && is_asked
         && !clause.begins_any(ACTIONS)
         && !clause.has_any(THAT_ONE)
         && (clause.words().any(is_plural) || clause.has_any(OF_MANY))
@@ -231,12 +237,22 @@ const ACTIONS: &str = "\
      go|let's|can|could|please fix|rebase|resolve|split|start|restart|deploy|install|test|try|\
      review|read|send";
 
+/// Begins what is to be done each time …
+const WHEN_YOU: &str = "\
+     when you|whenever you|every time you|each time you|if you ever|wenn du|immer wenn du|cuando|\
+     quand tu|когда ты";
+/// … rather than once.
+const WHEN_DONE: &str = "\
+     when you're|when you are|when you have|when you've|when you finish|when you get|\
+     when you can|when you want|when you like|wenn du fertig|cuando puedas|quand tu peux";
+
 /// How the assistant answers.
 const STYLE: &str = "\
      short answers|keep answers|keep your answers|keep it short|keep it brief|no recap|no recaps|\
      no summary|no summaries|don't end with|don't sum up|don't summarise|don't summarize|\
      be brief|be concise|kurze antworten|keine zusammenfassung|fasse dich kurz|respuestas cortas|\
-     sin resumen|réponses courtes|pas de résumé|короткие ответы|без итогов";
+     keep doing that|keep doing this|keep it like that|do it like that always|\
+     make that the default|sin resumen|réponses courtes|pas de résumé|короткие ответы|без итогов";
 
 /// Says what the assistant does, may do or does not do.
 const TO_YOU: &str = "\
@@ -265,7 +281,7 @@ const FOUND: &str = "\
 
 /// What lies on the table.
 const THAT_ONE: &str = "\
-     the|this|that|it|them|these|those|him|her|here|now|again|another|my|me|more|first|next|both|\
+     the|this|that|it|them|these|those|him|her|now|again|another|my|me|more|first|next|both|\
      which|what|one more|some";
 /// What is for many.
 const OF_MANY: &str = "per|only|all|any|each|every";
@@ -309,6 +325,9 @@ mod tests {
             "don't take tickets of theirs without her label",
             "vor jedem Commit bitte alle Tests, immer",
             "nada de emojis en la salida",
+            "when you give me times, use UTC pls",
+            "dont take anything out of there without asking",
+            "and pls keep changes here under 300 lines, big ones rot",
         ] {
             assert!(is_standing_order(sentence), "{sentence}");
         }
@@ -336,6 +355,7 @@ mod tests {
             "you asked me every time and I said yes each time",
             "today no deploys on prod",
             "run the tests",
+            "when you're done, run the tests",
         ] {
             assert!(!is_standing_order(sentence), "{sentence}");
         }

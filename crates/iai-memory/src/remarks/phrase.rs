@@ -10,6 +10,37 @@ const GAP_WORDS_MAX: usize = 12;
 /// Nobody leads in to a sentence more often than this.
 const LEAD_INS_MAX: usize = 16;
 
+/// How people type in a hurry, and what they mean.
+const HURRIED: &[(&str, &str)] = &[
+    ("dont", "don't"),
+    ("doesnt", "doesn't"),
+    ("didnt", "didn't"),
+    ("isnt", "isn't"),
+    ("arent", "aren't"),
+    ("wasnt", "wasn't"),
+    ("cant", "can't"),
+    ("wont", "won't"),
+    ("neednt", "needn't"),
+    ("thats", "that's"),
+    ("youre", "you're"),
+    ("pls", "please"),
+    ("plz", "please"),
+];
+
+/// Writes out what was typed in a hurry.
+fn written_out(lower: &str) -> String {
+    let pieces = lower.split_inclusive(|letter: char| !letter.is_alphanumeric());
+    let written = pieces.map(|piece| {
+        let word = piece.trim_end_matches(|letter: char| !letter.is_alphanumeric());
+        let meant = HURRIED.iter().find(|(typed, _)| *typed == word);
+        meant.map_or_else(
+            || piece.to_owned(),
+            |(typed, meant)| format!("{meant}{}", piece.get(typed.len()..).unwrap_or_default()),
+        )
+    });
+    written.collect()
+}
+
 /// A sentence as its words.
 pub(crate) struct Wording {
     /// The sentence in lower case.
@@ -66,6 +97,9 @@ impl Wording {
         let mut lower = sentence.to_lowercase();
         if lower.contains('’') {
             lower = lower.replace('’', "'");
+        }
+        if HURRIED.iter().any(|(typed, _)| lower.contains(typed)) {
+            lower = written_out(&lower);
         }
         let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '\'' | '_');
         let mut places: Vec<Range<usize>> = Vec::new();
@@ -217,6 +251,8 @@ mod tests {
         check("yet another", "y", None);
         check("say yet", "y*", Some((1, 2)));
         check("any two words", "… words", Some((0, 3)));
+        check("dont touch it, pls", "don't touch it please", Some((0, 4)));
+        check("the cants of plsql", "can't", None);
     }
 
     #[test]

@@ -73,8 +73,10 @@ const NO_LONGER: &str = "\
 
 /// Says by itself that something may be from now on, or go.
 const MAY: &str = "\
-     you may|you needn't|you need not|may use|may go|may be|may have|may stay|may write|\
-     is allowed|are allowed|is fine in|are fine in|is fine on|are fine on|is fine for|\
+     no need for you to|you don't need to show me|you don't need to ask me|you don't have to|\
+     so no need|ok if|okay if|fine if|they're noise|only the … you touch*|just the … you touch*|\
+     only … from here|you may|you needn't|you need not|may use|may go|may be|may have|may stay|\
+     may write|is allowed|are allowed|is fine in|are fine in|is fine on|are fine on|is fine for|\
      are fine for|as much as you like|can go too|can go now|are noise|is noise|isn't needed|\
      aren't needed|needn't|you can drop|is enough|leave that to|leave it to|is too much|\
      keeps the old rule|only if|only in these|only what you|only when you|everything else stays|\

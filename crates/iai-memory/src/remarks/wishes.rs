@@ -42,7 +42,7 @@ pub(super) fn is_preference(sentence: &str) -> bool {
         return wording.word(next).is_some_and(is_order);
     }
     if let Some(next) = wording.possible(STANDING).find_map(|opening| wording.begins(opening)) {
-        return wording.word(next).is_some_and(is_order);
+        return wording.has_any(ASKED_FOR) || wording.word(next).is_some_and(is_order);
     }
     wording.begins_any("use|don't use|do not use|verwende|nutze|utiliza|usa|utilise")
         && (wording.has_any(CONTRASTS) || is_contrast())
@@ -103,9 +103,10 @@ const NONE_PLEASE: &str = "\
 const NONE: &str = "no|kein|keine|keinen|без|pas de|sin|nada de";
 /// … or by who does not want it at all.
 const UNWANTED: &str = "\
-     i don't want|i do not want|we don't want|we do not want|ich will keine|ich will keinen|\
-     ich will kein|ich möchte keine|ich möchte keinen|ich möchte kein|wir wollen keine|\
-     wir wollen keinen|wir wollen kein|я не хочу видеть|je ne veux pas de|no quiero ver";
+     i don't want|i do not want|we don't do|we do not do|we don't want|we do not want|\
+     ich will keine|ich will keinen|ich will kein|ich möchte keine|ich möchte keinen|\
+     ich möchte kein|wir wollen keine|wir wollen keinen|wir wollen kein|я не хочу видеть|\
+     je ne veux pas de|no quiero ver";
 const NONE_WORDS_MAX: usize = 14;
 const BEFORE_A_NO: &str = "\
      ok|okay|so|and|also|but|well|btw|yes|yeah|hey|again|und|auch|aber|ja|gut|и|а|но|да|et|mais|\
