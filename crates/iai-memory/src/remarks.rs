@@ -1,5 +1,6 @@
-//! Sentences that hold beyond their session: preferences, decisions, and what somebody asked to be
-//! kept. Found in new memories by a quiet step, and told at the beginning of the next session.
+//! Sentences that hold beyond their session: preferences, what takes them back, decisions, and what
+//! somebody asked to be kept. Found in new memories by a quiet step, and told at the beginning of
+//! the next session.
 
 pub(crate) mod open;
 mod orders;
@@ -18,11 +19,12 @@ use iai_store::{
 use serde_json::{Value, json};
 
 use open::n_telling;
-pub(crate) use orders::names_language;
+pub(crate) use orders::languages_wanted;
 pub(crate) use phrase::{Wording, is_one_of};
 pub(crate) use rules::is_remember_request;
 pub(crate) use sentences::{beginning, sentences};
-pub(crate) use waivers::{Waived, waived_by};
+use waivers::waived_by;
+pub(crate) use waivers::{Waived, waived_in};
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -38,6 +40,8 @@ const WAIVERS_MAX: usize = 2;
 const REMARK_BYTES_MAX: usize = 200;
 /// A decision that tells fewer words is told with the sentence before it.
 const TELLING_MIN: usize = 3;
+/// Where a reply picks something.
+const PICKING_SENTENCES: usize = 2;
 /// A longer reply tells more than what it picks.
 const REPLY_BYTES_MAX: usize = 600;
 /// Memories looked at in one transaction …
@@ -77,7 +81,7 @@ pub(crate) fn remarks_after(before: Option<&Memory>, memory: &Memory) -> Vec<New
         found.push(NewRemark { kind, start_byte: first.start, end_byte, words });
     }
     if speaker == Speaker::User {
-        found.extend(waivers_in(&memory.text, &ranges).take(WAIVERS_MAX));
+        found.extend(waivers_in(&memory.text, &ranges));
     }
     found
 }
@@ -92,11 +96,11 @@ fn stated_in(text: &str, ranges: &[Range<usize>], speaker: Speaker) -> Vec<NewRe
         let sentence = said(range);
         let kind = match kind_of(sentence, speaker) {
             Some(Stated::Remark(kind)) => kind,
-            Some(Stated::Seal(kind)) => {
+            Some(Stated::Seal(seal)) => {
                 // On the same line or the next one: further down it answers somebody.
                 let is_near =
                     |before: &&Range<usize>| between(before, range).matches('\n').count() <= 1;
-                sealed(&mut found, text, before.filter(is_near), kind);
+                sealed(&mut found, text, (before.filter(is_near), range), seal);
                 continue;
             }
             None => continue,
@@ -115,7 +119,10 @@ fn stated_in(text: &str, ranges: &[Range<usize>], speaker: Speaker) -> Vec<NewRe
         }
         let needs_more =
             points_back || kind == RemarkKind::Decision && n_telling(sentence) < TELLING_MIN;
-        let before = before.filter(|_| needs_more);
+        let is_told = |before: &Range<usize>| {
+            found.iter().any(|own| own.kind == kind && own.end_byte == before.end)
+        };
+        let before = before.filter(|before| needs_more && !is_told(before));
         let start_byte = before.unwrap_or(range).start;
         let words = words_hash(sentence);
         found.push(NewRemark { kind, start_byte, end_byte: range.end, words });
@@ -135,7 +142,16 @@ enum Stated {
     /// Something that holds beyond its session.
     Remark(RemarkKind),
     /// That the sentence before it does.
-    Seal(RemarkKind),
+    Seal(Seal),
+}
+
+/// What somebody says of the sentence before.
+#[derive(Clone, Copy)]
+enum Seal {
+    /// "Decided."
+    Decided,
+    /// "Always.", "Never."
+    EveryTime,
 }
 
 fn kind_of(sentence: &str, speaker: Speaker) -> Option<Stated> {
@@ -145,73 +161,83 @@ fn kind_of(sentence: &str, speaker: Speaker) -> Option<Stated> {
     } else if rules::is_decision(sentence, speaker) {
         Some(Stated::Remark(RemarkKind::Decision))
     } else if is_user && rules::is_only_a_seal(sentence) {
-        Some(Stated::Seal(RemarkKind::Decision))
+        Some(Stated::Seal(Seal::Decided))
     } else if is_user && orders::is_only_a_seal(sentence) {
-        Some(Stated::Seal(RemarkKind::Preference))
+        Some(Stated::Seal(Seal::EveryTime))
     } else {
         None
     }
 }
 
-/// Returns the first sentence of a reply that picks what the assistant proposed.
+/// Returns the sentence at the beginning of a reply that picks or refuses what the assistant
+/// proposed.
 fn picked(before: Option<&Memory>, memory: &Memory, ranges: &[Range<usize>]) -> Option<NewRemark> {
     let proposal = before.filter(|before| {
         before.role == Role::Assistant
             && before.session == memory.session
+            && before.project == memory.project
+            && is_spoken(before)
             && memory.text.len() <= REPLY_BYTES_MAX
     });
-    let first = ranges.first().zip(proposal).filter(|(range, proposal)| {
-        let sentence = memory.text.get((*range).clone()).unwrap_or_default();
-        verdicts::picks(&proposal.text, sentence)
-    });
-    first.map(|(range, _)| {
+    let proposal = proposal?;
+    let said = |range: &Range<usize>| memory.text.get(range.clone()).unwrap_or_default();
+    let mut first = ranges.iter().take(PICKING_SENTENCES);
+    let first = first.find(|range| verdicts::picks(&proposal.text, said(range)));
+    first.map(|range| {
         let words = words_hash(memory.text.get(range.clone()).unwrap_or_default());
         let kind = RemarkKind::Decision;
         NewRemark { kind, start_byte: range.start, end_byte: range.end, words }
     })
 }
 
-/// Returns what takes something back, each with the sentence behind it where that says what is
-/// left: "You can do that yourself from now on. Only ask for prod."
-fn waivers_in(text: &str, ranges: &[Range<usize>]) -> impl Iterator<Item = NewRemark> {
-    let said = move |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
-    let places = ranges.iter().enumerate();
-    let is_one = move |range: &Range<usize>| waived_by(said(range)).is_some();
-    let goes_on = move |range: &Range<usize>| is_one(range) || waivers::is_rest(said(range));
-    let is_near = move |first: &Range<usize>, next: &Range<usize>| {
+/// Returns what takes something back, each with the sentences behind it that go on with it or say
+/// what is left: "You can do that yourself from now on. Only ask for prod."
+fn waivers_in(text: &str, ranges: &[Range<usize>]) -> Vec<NewRemark> {
+    let said = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
+    let is_one = |range: &Range<usize>| waived_by(said(range)).is_some();
+    let is_near = |first: &Range<usize>, next: &Range<usize>| {
         next.end - first.start <= REMARK_BYTES_MAX && !said(&(first.end..next.start)).contains('\n')
     };
-    places.filter(move |(_, range)| is_one(range)).filter_map(move |(place, range)| {
-        let before = place.checked_sub(1).and_then(|before| ranges.get(before));
-        let before = before.filter(|before| is_near(before, range));
-        // What goes on with another waiver is told with it.
-        if before.is_some_and(is_one) {
-            return None;
+    let mut found: Vec<NewRemark> = Vec::new();
+    for (place, range) in ranges.iter().enumerate() {
+        let told_up_to = found.last().map_or(0, |last| last.end_byte);
+        if found.len() == WAIVERS_MAX || range.start < told_up_to || !is_one(range) {
+            continue;
         }
+        let before = place.checked_sub(1).and_then(|before| ranges.get(before));
+        let before = before.filter(|before| is_near(before, range) && told_up_to <= before.start);
         let first = before.filter(|_| waivers::is_rest(said(range))).unwrap_or(range);
         let behind = ranges.iter().skip(place + 1);
-        let behind = behind.take_while(|next| goes_on(next) && is_near(first, next));
+        let behind = behind.take_while(|next| {
+            is_near(first, next) && (is_one(next) || waivers::is_rest(said(next)))
+        });
         let end_byte = behind.last().unwrap_or(range).end;
-        let words = words_hash(said(range));
-        Some(NewRemark { kind: RemarkKind::Waiver, start_byte: first.start, end_byte, words })
-    })
+        let (kind, words) = (RemarkKind::Waiver, words_hash(said(range)));
+        found.push(NewRemark { kind, start_byte: first.start, end_byte, words });
+    }
+    found
 }
 
-/// Takes the sentence before "Decided." as what was decided and the one before "Always." as what is
-/// wished, unless it is a remark anyway.
-fn sealed(found: &mut Vec<NewRemark>, text: &str, before: Option<&Range<usize>>, kind: RemarkKind) {
+/// Takes the sentence before "Decided." as what was decided, and the one before "Always." or
+/// "Never." with that word as what is wished, unless it is a remark anyway.
+fn sealed(
+    found: &mut Vec<NewRemark>,
+    text: &str,
+    (before, range): (Option<&Range<usize>>, &Range<usize>),
+    seal: Seal,
+) {
     let Some(before) = before else { return };
     let sentence = text.get(before.clone()).unwrap_or_default();
-    let is_found = found.iter().any(|own| own.end_byte == before.end);
-    let can_be = match kind {
-        RemarkKind::Preference => orders::can_be_sealed(sentence),
-        RemarkKind::Decision | RemarkKind::Waiver | RemarkKind::Kept => {
-            rules::can_be_sealed(sentence)
-        }
+    if found.iter().any(|own| own.end_byte == before.end) {
+        return;
+    }
+    let (can_be, kind, end_byte) = match seal {
+        Seal::Decided => (rules::can_be_sealed(sentence), RemarkKind::Decision, before.end),
+        Seal::EveryTime => (orders::can_be_sealed(sentence), RemarkKind::Preference, range.end),
     };
-    if !is_found && can_be {
+    if can_be {
         let words = words_hash(sentence);
-        found.push(NewRemark { kind, start_byte: before.start, end_byte: before.end, words });
+        found.push(NewRemark { kind, start_byte: before.start, end_byte, words });
     }
 }
 

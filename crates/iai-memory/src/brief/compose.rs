@@ -12,8 +12,8 @@ const BRIEF_CHARS_MAX: usize = 10_000;
 /// What is shown of the identity: 80 tokens.
 const IDENTITY_CHARS_MAX: usize = 320;
 
-/// What is shown of the words that change something.
-const SINCE_CHARS_MAX: usize = 160;
+/// What is shown at least of the words that change something: what is left stands at their end.
+const SINCE_CHARS_MIN: usize = 240;
 
 /// Where the brief of an old program could be cut for caching.
 const BREAKPOINT: &str = "--<cache-breakpoint>--";
@@ -153,7 +153,7 @@ fn line(told: &Told, reading: &Reading<'_>) -> String {
     let when = dated(told.at, &reading.now);
     let words = quoted(&told.words, quote_chars(reading.manner.depth));
     let since = told.since.as_ref().map(|since| {
-        let words = quoted(&since.words, SINCE_CHARS_MAX);
+        let words = quoted(&since.words, quote_chars(reading.manner.depth).max(SINCE_CHARS_MIN));
         format!("; since {}: {words}", day(since.at, &reading.now))
     });
     format!("- {when}, {}{aside}: {words}{}", told.role.as_str(), since.unwrap_or_default())

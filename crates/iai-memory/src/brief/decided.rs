@@ -54,7 +54,12 @@ fn replied_to(engine: &MemoryEngine, reader: &Reader, decision: &Remark) -> Resu
     let Some(number) = reader.number_of(decision.memory.id)? else { return Ok(None) };
     let before = engine.with_loaded_index(|index| index.catalogue().previous(number)).flatten();
     let before = reader.numbered(before.as_slice())?.pop().map(|(_, before)| before);
-    let before = before.filter(|before| before.role == Role::Assistant && may_be_told(before));
+    // A session may wander from one project into another.
+    let before = before.filter(|before| {
+        before.role == Role::Assistant
+            && before.project == decision.memory.project
+            && may_be_told(before)
+    });
     Ok(before.and_then(|before| spoken_to(&before.text, decision.sentence())))
 }
 

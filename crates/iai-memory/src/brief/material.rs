@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TERMINAL_HOST, TOOL_HOST};
 use crate::organise::{OWN_HOST, UNSAID_HOSTS};
 use crate::recall::knobs::Depth;
-use crate::remarks::open::{OpenThread, open_threads};
+use crate::remarks::open::{OpenThread, n_telling, open_threads};
 use crate::remarks::{Wording, beginning, is_spoken, is_up_to_date, remarks_after};
 use crate::taught;
 use crate::trust::distrust;
@@ -326,12 +326,14 @@ impl Material {
     }
 }
 
-/// Tells whether something was not told yet, alone or with little around it, and takes it down.
+/// Tells whether something was not told yet, alone or with nothing of its own around it, and takes
+/// it down.
 fn is_news(seen: &mut BTreeSet<String>, told: &Told) -> bool {
     let words = told.words.to_lowercase();
     let is_around = |known: &String| {
-        let is_most = words.len() < 2 * known.len();
-        REPEATED_BYTES_MIN <= known.len() && is_most && words.contains(known.as_str())
+        let rest = words.split_once(known.as_str());
+        let tells_nothing = |(before, behind)| n_telling(before) + n_telling(behind) == 0;
+        REPEATED_BYTES_MIN <= known.len() && rest.is_some_and(tells_nothing)
     };
     !seen.iter().any(is_around) && seen.insert(words)
 }
@@ -402,8 +404,10 @@ impl Session {
 
     /// What was remarked at its ends.
     fn remarks(&self) -> Fresh {
-        let behind = std::iter::once(None).chain(self.turns().map(Some));
-        let found = self.turns().zip(behind).flat_map(|(turn, before)| {
+        // The two ends of a short session overlap, those of a long one have a gap between them.
+        let known: BTreeSet<MemoryId> = self.first.iter().map(|turn| turn.id).collect();
+        let last = each_behind(&self.last).filter(|(turn, _)| !known.contains(&turn.id));
+        let found = each_behind(&self.first).chain(last).flat_map(|(turn, before)| {
             let mut remarks = remarks_after(before, turn);
             remarks.retain(|_| is_trusted(turn));
             remarks.into_iter().map(|new| {
@@ -414,6 +418,11 @@ impl Session {
         });
         found.collect()
     }
+}
+
+/// Returns each turn with the one before it.
+fn each_behind(turns: &[Memory]) -> impl Iterator<Item = (&Memory, Option<&Memory>)> {
+    turns.iter().zip(std::iter::once(None).chain(turns.iter().map(Some)))
 }
 
 /// Builds what is told; what was generated says so.

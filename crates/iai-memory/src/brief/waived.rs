@@ -11,13 +11,15 @@ use super::material::Since;
 use super::remarked::{Asked, merged};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
-use crate::organise::{has_alike, is_alike, is_stop_word, n_shared};
-use crate::remarks::{Waived, Wording, sentences, waived_by};
+use crate::organise::{is_alike, is_stop_word};
+use crate::remarks::{Waived, Wording, is_one_of, sentences, waived_in};
 
 /// Waivers that are read, the newest first.
-const WAIVERS_READ_MAX: usize = 64;
+const WAIVERS_READ_MAX: usize = 32;
 /// Shorter words do not say what is wished.
 const LETTERS_MIN: usize = 3;
+/// Before a waiver, what it is about is looked for in so much.
+const BEFORE_BYTES_MAX: usize = 300;
 /// Words that a waiver and a wish share, unless few memories have the one they share: so many where
 /// the wish tells few words, …
 const SHARED_MIN: usize = 2;
@@ -28,18 +30,17 @@ const NAME_MAX: u64 = 6;
 const RARE_SHARE: u64 = 500;
 /// What any wish may be about; one of these alone ties nothing.
 const ANY_WISH: &str = "\
-     ask|run|runn|add|write|writ|tell|show|check|work|code|file|files|change|changes|time|start|\
-     begin|call|commit|commits|test|tests|want|answer|answers|fragen|frage|schreib|schreiben|\
-     mach|zeig|zeigen|prüfen|datei|dateien|preguntar|escribe|archivo|спрашивай|пиши|demande|\
-     écris|fichier";
+     ask|run|add|write|tell|show|check|work|code|file|change|time|start|call|commit|test|answer|\
+     fragen|frage|schreib|schreiben|zeig|zeigen|prüfen|datei|dateien|preguntar|escribe|archivo|\
+     спрашивай|пиши|demande|fichier";
+/// What takes back, and names nothing.
+const WAIVING: &str = "\
+     fine|again|needed|longer|anymore|allowed|stop|forget|rule|drop|dropped|changed|mind|bother|\
+     btw|directly|straight|ahead|free|feel|skip|brauchst|mehr|wieder|künftig|darfst|ya|hace|\
+     falta|puedes|besoin|peux|больше|нужно|можешь";
 /// A wish that says so is about more than it names.
 const EVEN: &str = "\
      even|also|too|including|any|every|everything|sogar|auch|incluso|también|même|даже";
-/// What stands before the thing that a waiver is limited to.
-const SCOPES: [&str; 19] = [
-    "for", "on", "in", "at", "under", "during", "when", "if", "für", "bei", "auf", "im", "para",
-    "en", "pour", "sur", "для", "на", "в",
-];
 
 /// What became of a wish.
 #[derive(Debug)]
@@ -64,34 +65,44 @@ impl Waivers {
         let kind = (RemarkKind::Waiver, WAIVERS_READ_MAX);
         let all = merged(reader, kind, (asked.project, asked.fresh))?;
         let all = all.into_iter().filter_map(|remark| {
-            let how = waived_by(remark.sentence())?;
+            let how = waived_in(remark.sentence())?;
             Some(Waiver { how, words: words_of(with_before(&remark)), remark })
         });
         Ok(Self(all.collect()))
     }
 
-    /// Tells what became of a wish by the latest that was said about it.
+    /// Tells what became of a wish: it is over where anything later took all of it back, else it
+    /// holds as far as the latest leaves it.
     pub(super) fn fate(&self, engine: &MemoryEngine, wish: &Remark) -> Fate {
         let words = words_of(wish.sentence());
         let later = self.0.iter().filter(|own| wish.memory.turn_at < own.remark.memory.turn_at);
-        let about = later.filter(|own| is_about(engine, &words, &own.words));
-        let Some(latest) = about.max_by_key(|own| own.remark.memory.turn_at) else {
-            return Fate::Holds;
+        let about: Vec<&Waiver> =
+            later.filter(|own| is_about(engine, &words, &own.words)).collect();
+        let is_whole = |own: &&Waiver| {
+            own.how == Waived::Wholly && covers(own.remark.sentence(), wish.sentence())
         };
-        let waiver = latest.remark.sentence();
-        if latest.how == Waived::Wholly && covers(waiver, wish.sentence()) {
+        if about.iter().any(is_whole) {
             return Fate::Over;
         }
+        let Some(latest) = about.iter().max_by_key(|own| own.remark.memory.turn_at) else {
+            return Fate::Holds;
+        };
         let Remark { memory, .. } = &latest.remark;
-        Fate::Narrowed(Since { id: memory.id, at: memory.turn_at, words: waiver.to_owned() })
+        let words = latest.remark.sentence().to_owned();
+        Fate::Narrowed(Since { id: memory.id, at: memory.turn_at, words })
     }
 }
 
-/// Returns a waiver with the sentence before it, which often says what it is about.
+/// Returns a waiver with the sentence right before it, which often says what it is about.
 fn with_before(remark: &Remark) -> &str {
     let text = remark.memory.text.as_str();
-    let before = sentences(text).into_iter().take_while(|range| range.end <= remark.start_byte);
-    let start_byte = before.last().map_or(remark.start_byte, |range| range.start);
+    let from = text.ceil_char_boundary(remark.start_byte.saturating_sub(BEFORE_BYTES_MAX));
+    let head = text.get(from..remark.start_byte).unwrap_or_default();
+    let before = sentences(head).into_iter().next_back();
+    let is_joined = |range: &std::ops::Range<usize>| {
+        head.get(range.end..).is_some_and(|between| between.trim_matches(' ').is_empty())
+    };
+    let start_byte = before.filter(is_joined).map_or(remark.start_byte, |at| from + at.start);
     text.get(start_byte..remark.end_byte).unwrap_or_else(|| remark.sentence())
 }
 
@@ -99,56 +110,57 @@ fn words_of(text: &str) -> BTreeSet<String> {
     let tells = |word: &&str| {
         LETTERS_MIN <= word.chars().count() && !word.contains('\'') && !is_stop_word(word)
     };
-    Wording::of(text).words().filter(tells).map(|word| stem(word).to_owned()).collect()
+    Wording::of(text).words().filter(tells).map(str::to_owned).collect()
 }
 
-/// "asking" and "ask" are too short to be alike by their letters.
+/// Tells whether two words are forms of one: "asking" and "ask" are too short to be so by their
+/// letters.
+fn is_form(one: &str, other: &str) -> bool {
+    is_alike(one, other) || stem(one) == stem(other)
+}
+
 fn stem(word: &str) -> &str {
-    let stems = ["ing", "ed", "s"].iter().filter_map(|ending| word.strip_suffix(ending));
+    let is_no_plural = word.ends_with("ss") || word.ends_with("us");
+    let endings = if is_no_plural { &["ing", "ed"][..] } else { &["ing", "ed", "s"] };
+    let stems = endings.iter().filter_map(|ending| word.strip_suffix(ending));
     stems.filter(|stem| LETTERS_MIN <= stem.len()).min_by_key(|stem| stem.len()).unwrap_or(word)
+}
+
+fn has_form(words: &BTreeSet<String>, word: &str) -> bool {
+    words.iter().any(|own| is_form(own, word))
 }
 
 /// Tells whether a waiver is about a wish: it has two of its words, not only such as any wish may
 /// have, or one that few memories have.
 fn is_about(engine: &MemoryEngine, wish: &BTreeSet<String>, waiver: &BTreeSet<String>) -> bool {
-    let mut shared: Vec<&String> = wish.iter().filter(|word| has_alike(waiver, word)).collect();
+    let mut shared: Vec<&String> = wish.iter().filter(|word| has_form(waiver, word)).collect();
     // "mails" and "mail" are one.
-    shared.dedup_by(|one, other| is_alike(one, other));
-    let is_of_any_wish = |word: &str| ANY_WISH.split('|').any(|any| any == word);
-    let own = shared.iter().filter(|word| !is_of_any_wish(word)).copied();
-    let own: Vec<String> = own.cloned().collect();
+    shared.dedup_by(|one, other| is_form(one, other));
+    let own = shared.iter().filter(|word| !is_one_of(stem(word), ANY_WISH));
+    let own: Vec<&str> = own.map(|word| word.as_str()).collect();
     // One word alone has to be the very same: "serials" and "series" begin alike.
-    let same: Vec<String> = own.iter().filter(|word| waiver.contains(*word)).cloned().collect();
+    let is_same = |word: &&&str| waiver.iter().any(|other| stem(other) == stem(word));
+    let same: Vec<String> = own.iter().filter(is_same).map(|word| (*word).to_owned()).collect();
     let rare_max = if wish.len() <= BRIEF_WORDS_MAX { RARE_MAX } else { NAME_MAX };
     !own.is_empty() && (SHARED_MIN <= shared.len() || has_rare(engine, &same, rare_max))
 }
 
 fn has_rare(engine: &MemoryEngine, words: &[String], rare_max: u64) -> bool {
     let found = engine.with_loaded_index(|index| {
-        let share = index.catalogue().len() as u64 / RARE_SHARE;
-        index.document_frequencies(words).into_iter().any(|n| n <= rare_max + share)
+        let rare_max = rare_max + index.catalogue().len() as u64 / RARE_SHARE;
+        index.document_frequencies(words).into_iter().any(|n| (1..=rare_max).contains(&n))
     });
     found.unwrap_or_default()
 }
 
-/// Tells whether what is taken back is all that was wished: most of its words, and no part is named
-/// that the wish does not name so too.
+/// Tells whether what is taken back is all that was wished: every word of it, and none beside that
+/// may name a part.
 fn covers(waiver: &str, wish: &str) -> bool {
-    let wished = Wording::of(wish);
-    if wished.has_any(EVEN) {
-        return false;
-    }
-    let taken = Wording::of(waiver);
-    let is_limited = (0..taken.len()).any(|place| {
-        let scope = taken.word(place).filter(|word| SCOPES.contains(word));
-        let what = (place + 1..taken.len()).filter_map(|next| taken.word(next));
-        let what = what.take_while(|word| !SCOPES.contains(word)).find(|word| !is_stop_word(word));
-        scope
-            .zip(what)
-            .is_some_and(|(scope, what)| wished.find(&format!("{scope} … {what}")).is_none())
-    });
-    let words = words_of(wish);
-    !is_limited && words.len() < 2 * n_shared(&words, &words_of(waiver))
+    let (wished, taken) = (words_of(wish), words_of(waiver));
+    let is_named = |word: &String| is_one_of(word, WAIVING) || has_form(&wished, word);
+    !Wording::of(wish).has_any(EVEN)
+        && wished.iter().all(|word| has_form(&taken, word))
+        && taken.iter().all(is_named)
 }
 
 #[cfg(test)]
@@ -181,5 +193,8 @@ mod tests {
         check("Ask me before a migration", "no need to ask about migrations any more", true);
         check("Ask me before a migration", "no need to ask about migrations on dev", false);
         check("Ask me before a migration, even on dev", "no need to ask about migrations", false);
+        check(emojis, "commit messages may be longer than 72 characters", false);
+        check("No deploys on Fridays", "hotfix deploys on Fridays are fine from now on", false);
+        check("Never push to main directly", "docs can go straight to main, just push", false);
     }
 }

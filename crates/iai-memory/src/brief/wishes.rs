@@ -14,7 +14,7 @@ use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{is_stop_word, n_shared};
 use crate::recall::said_since;
-use crate::remarks::{Wording, is_one_of, names_language};
+use crate::remarks::{Wording, languages_wanted};
 
 /// Wishes that are told in every project because they were said in several.
 const EVERYWHERE_MAX: usize = 8;
@@ -26,23 +26,19 @@ const SAME_WORDS_MIN: usize = 3;
 const WISH_LETTERS_MIN: usize = 3;
 /// Whoever says how work is done says one of these: "the migrations are through now" has none.
 const WAYS_OF_WORKING: &str = "\
-     we|we're|we'll|i|use|using|let's|please|always|never|team|from now on|wir|ich|man|nutze|\
-     nutzen|verwende|verwenden|bitte|immer|nie|мы|я|используем|всегда|никогда|on|nous|je|\
-     toujours|usamos|siempre|nunca";
+     we|we're|we'll|use|using|let's|please|always|never|team|from now on|wir|ich|nutze|nutzen|\
+     verwende|verwenden|bitte|immer|nie|мы|я|используем|всегда|никогда|nous|je|toujours|usamos|\
+     siempre|nunca";
 /// Takes a wish back in its own words.
 const NO_LONGER: &str = "\
      no longer|any more|anymore|no need to|don't|do not|stop|drop|dropped|forget|nicht mehr|\
      brauchst nicht|kein|keine|больше не|не нужно|ne … plus|pas besoin|ya no|no hace falta";
 /// What is written, and said, in one language or another.
 const WRITTEN: &str = "\
-     commit*|message*|comment*|doc|docs|documentation|description*|text*|string*|pr|prs|answer*|\
-     repl*|talk|notes|kommentar*|nachricht*|beschreibung*|mensaje*|comentario*";
-
-/// What stands before the language that something is to be in.
-const BEFORE_LANGUAGES: &str = "in|all|hi|ok|so|and|speak|auf|en|на|по|alles|todo|tout";
-/// Says that a language is meant for all of it.
-const EVERYTHING: &str = "\
-     from now on|talk|speak|everything|in this repo|ab jetzt|a partir de ahora";
+     commit*|message*|comment*|doc|docs|documentation|description*|text*|string*|pr|prs|notes|\
+     name*|variable*|ui|label*|button*|issue*|ticket*|code|readme|log|logs|mail*|runbook*|\
+     kommentar*|nachricht*|beschreibung*|oberfläche|mensaje*|comentario*|interfaz|commentaire*|\
+     interface|комментари*|сообщени*";
 
 /// Returns what was said often, or not too long ago, in this project, or in the same words in
 /// several, and was not turned round since, by a decision or otherwise.
@@ -65,10 +61,11 @@ pub(super) fn preferences(
             .filter(later)
             .any(|newer| turns_round(wish.sentence(), newer.sentence()))
             || all.iter().filter(later).any(|newer| speaks_otherwise(wish, newer));
-        if is_decided_otherwise || is_turned_round(engine, reader, wish, asked.now)? {
+        if is_decided_otherwise {
             continue;
         }
         match waivers.fate(engine, wish) {
+            Fate::Holds if is_turned_round(engine, reader, wish, asked.now)? => {}
             Fate::Holds => told_of.push(remarked(wish)),
             Fate::Narrowed(since) => told_of.push(Told { since: Some(since), ..remarked(wish) }),
             Fate::Over => {}
@@ -95,23 +92,15 @@ fn wishes(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Remark>> {
     Ok(all)
 }
 
-/// Tells whether a newer wish wants another language for the same, or for everything.
+/// Tells whether a newer wish wants another language for the same, or for all that is said.
 fn speaks_otherwise(wish: &Remark, newer: &Remark) -> bool {
-    // "The new colleague is Dutch" asks for no language.
-    let is_wanted = |wording: &Wording, place: usize| {
-        let before = place.checked_sub(1).and_then(|before| wording.word(before));
-        before.is_none_or(|before| is_one_of(before, BEFORE_LANGUAGES))
-    };
-    let languages = |wording: &Wording| -> BTreeSet<String> {
-        let words = wording.words().enumerate().filter(|(_, word)| names_language(word));
-        words.filter(|(at, _)| is_wanted(wording, *at)).map(|(_, word)| word.to_owned()).collect()
-    };
     let (old, new) = (Wording::of(wish.sentence()), Wording::of(newer.sentence()));
-    let (spoken, speaks) = (languages(&old), languages(&new));
-    let written = |pattern: &str| (old.find(pattern).is_some(), new.find(pattern).is_some());
-    let is_of_the_same = WRITTEN.split('|').any(|written_as| written(written_as) == (true, true))
-        || !new.has_any(WRITTEN)
-        || !old.has_any(WRITTEN) && new.has_any(EVERYTHING);
+    let wanted = |wording: &Wording| -> BTreeSet<String> {
+        languages_wanted(wording).map(str::to_owned).collect()
+    };
+    let (spoken, speaks) = (wanted(&old), wanted(&new));
+    let is_of_both = |pattern: &str| old.find(pattern).is_some() && new.find(pattern).is_some();
+    let is_of_the_same = WRITTEN.split('|').any(is_of_both) || !new.has_any(WRITTEN);
     spoken.len() == 1 && speaks.len() == 1 && spoken != speaks && is_of_the_same
 }
 

@@ -33,7 +33,6 @@ pub(super) fn is_verdict(sentence: &str) -> bool {
     });
     let first = Wording::of(first.unwrap_or_default());
     is_named_then(&first)
-        || is_none_of_it(sentence, &whole)
         || whole.has_any(SETTLED) && whole.words().any(is_name)
         || whole.begins_any(CHANGING)
         || is_out_and_in(sentence)
@@ -44,26 +43,33 @@ pub(super) fn is_verdict(sentence: &str) -> bool {
 pub(super) fn picks(proposal: &str, reply: &str) -> bool {
     let clause = reply.split([',', ';', '(', '–', '—', ':']).map(Wording::of);
     let mut clauses = clause.map(|clause| clause.without_lead_in(LEAD_INS));
-    let Some(first) = clauses.find(|clause| 0 < clause.len()) else { return false };
+    let is_said = |clause: &Wording| 0 < clause.len() && !clause.begins_any(LEAD_INS);
+    let Some(first) = clauses.find(is_said) else { return false };
     let whole = Wording::of(reply);
-    if whole.is_question
-        || PICK_SAID_MAX < whole.len()
-        || reply.trim_end().ends_with(':')
-        || PICKED_WORDS_MAX < first.len()
+    if whole.is_question || PICK_SAID_MAX < whole.len() || reply.trim_end().ends_with(':') {
+        return false;
+    }
+    let proposed = Wording::of(beginning(proposal, PROPOSAL_BYTES_MAX));
+    if !proposed.has_any(OFFERING) {
+        return false;
+    }
+    if is_none_of_it(reply, &whole) {
+        return true;
+    }
+    if PICKED_WORDS_MAX < first.len()
         || whole.has_any(NO_VERDICT)
         || first.begins_any(ACTIONS)
         || first.words().any(|word| is_one_of(word, NO_NAMES))
     {
         return false;
     }
-    let proposed = Wording::of(beginning(proposal, PROPOSAL_BYTES_MAX));
     let is_offered = |word: &str| {
         PICKED_LETTERS_MIN <= word.chars().count()
             && !is_stop_word(word)
             && !is_one_of(word, NO_PICKS)
             && proposed.words().any(|own| own == word)
     };
-    proposed.has_any(OFFERING) && first.words().any(is_offered)
+    first.words().any(is_offered)
 }
 
 /// "GRDB then", "31 March then"; not "and then", not "do it then".
@@ -126,8 +132,8 @@ const NO_PICKS: &str = "\
 const NO_NAMES: &str = "\
      it|that|this|them|these|those|he|she|we|i|you|they|what|why|how|who|where|when|which|and|\
      but|if|is|was|are|were|do|did|does|so|since|until|back|now|just|only|there|here|same|later|\
-     by|from|the|all|more|skip|failing|implement|clear|file|needs|a bit|first|even|till|one|ones|\
-     something|nothing|wait|see|let's|else|sure|need|idea";
+     by|from|the|all|more|skip|failing|implement|clear|file|needs|first|even|till|one|ones|\
+     something|nothing|wait|see|let's|else|sure|need|idea|thanks|bye|tomorrow|talk|later|tonight";
 
 const ACTIONS: &str = "\
      do|run|go|try|remove|delete|commit|push|merge|fix|leave|keep going|continue|start|stop|show|\
@@ -137,10 +143,9 @@ const ACTIONS: &str = "\
 const SETTLED: &str = "\
      is dropped|are dropped|was dropped|is off the table|off the table|out of the question|\
      finished topic|end of discussion|end of story|topic is done|is out then|are out then|\
-     is settled|are dead|is dead then|we stay with|we stay on|we keep|we go to|we go for|\
-     we're going for|stays then|it stays|definitely not|and that's final|decided with|\
-     bleibt es bei|wir bleiben bei|ist gestrichen|ist vom tisch|y punto|queda descartado|\
-     descartado|nos quedamos|on garde|on abandonne|остаёмся на|отказались от";
+     is settled|is dead then|we stay with|we stay on|stays then|definitely not|and that's final|\
+     decided with|bleibt es bei|wir bleiben bei|ist gestrichen|ist vom tisch|y punto|\
+     queda descartado|descartado|nos quedamos|on garde|on abandonne|остаёмся на|отказались от";
 
 /// Orders a change of what is used.
 const CHANGING: &str = "\
@@ -170,8 +175,6 @@ mod tests {
             "GRDB then.",
             "31 March 2027 then",
             "HealthKit is dropped.",
-            "no SDK",
-            "moka, no redis",
             "zerolog out, slog in",
             "So we stay with Nordkante, Hetzner is off the table",
             "switch the broker to Redis, with AOF on",
@@ -188,8 +191,28 @@ mod tests {
             "it works now, no idea why",
             "could we switch the broker to Redis",
             "the error stays",
+            "no rows returned",
+            "we keep getting 500s from the staging API",
+            "when we go to the settings page it crashes",
+            "it stays at 100% CPU",
+            "the tests are dead slow",
+            "thanks then",
+            "talk tomorrow then",
         ] {
             assert!(!is_verdict(sentence), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_reply_picks_or_refuses_what_was_offered() {
+        let offered = "Redis would be one more service, or moka in the process.";
+        for reply in ["moka", "moka. no redis", "no redis", "ok, moka then, it is small"] {
+            assert!(picks(offered, reply), "{reply}");
+            assert!(!picks("Done, the cache is there.", reply), "{reply}");
+        }
+        for reply in ["why moka?", "run the tests", "it is slow", "the moka cache is broken again"]
+        {
+            assert!(!picks(offered, reply), "{reply}");
         }
     }
 }

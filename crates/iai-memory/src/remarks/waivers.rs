@@ -5,6 +5,7 @@
 //! English first, then the basics of German, Russian, French and Spanish.
 
 use super::phrase::Wording;
+use super::sentences::sentences;
 
 /// Shorter sentences take back something that only who heard the talk knows.
 const WORDS: std::ops::RangeInclusive<usize> = 3..=60;
@@ -25,25 +26,34 @@ pub(crate) fn waived_by(sentence: &str) -> Option<Waived> {
         return None;
     }
     let is_lasting = || wording.has_any(LASTING) && !wording.has_any(ONE_OFF);
+    // "The importer no longer logs names" takes nothing back: it tells how things are.
+    let is_addressed = wording.has_any(ADDRESSED);
+    let is_may = || wording.has_any(MAY) && !wording.has_any(NO_LEAVE) && !wording.has_any(ONE_OFF);
     let is_waiver = wording.has_any(NO_LONGER)
-        || wording.has_any(EXCEPTIONS)
-        || wording.has_any(MAY) && !wording.has_any(ONE_OFF)
+        || is_addressed && (wording.has_any(ENDED) || wording.has_any(EXCEPTIONS))
+        || is_may()
         || [ALLOWED, NEEDLESS, LIMITS].iter().any(|said| wording.has_any(said)) && is_lasting();
-    is_waiver.then(|| match leaves_a_rest(sentence) {
+    let leaves_a_rest = wording.has_any(EXCEPTIONS) || wording.has_any(LIMITS);
+    is_waiver.then(|| match leaves_a_rest || !is_addressed {
         true => Waived::Partly,
         false => Waived::Wholly,
     })
 }
 
-/// Tells whether a sentence leaves something of what it takes back.
-pub(crate) fn leaves_a_rest(sentence: &str) -> bool {
-    let wording = Wording::of(sentence);
-    wording.has_any(EXCEPTIONS) || wording.has_any(LIMITS)
+/// Tells how much all of the sentences of a waiver take back together.
+pub(crate) fn waived_in(text: &str) -> Option<Waived> {
+    let said = || sentences(text).into_iter().filter_map(|range| text.get(range));
+    let how = said().find_map(waived_by)?;
+    let is_partly = said().any(|one| is_rest(one) || waived_by(one) == Some(Waived::Partly));
+    Some(if is_partly { Waived::Partly } else { how })
 }
 
 /// Tells whether a sentence is only about the rest of what stands before it: "Anything else no."
 pub(crate) fn is_rest(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
+    if wording.is_question {
+        return false;
+    }
     wording.begins_any(RESTS) || wording.len() <= REST_WORDS_MAX && wording.has_any(AS_BEFORE)
 }
 
@@ -59,43 +69,56 @@ const REST_WORDS_MAX: usize = 8;
 
 /// Says by itself that something is over.
 const NO_LONGER: &str = "\
-     no longer|any more|anymore|any longer|stop asking|stop adding|stop doing|stop using|\
-     stop writing|stop running|you can stop|you may stop|forget what i said|forget my|\
-     forget the rule|forget about|forget the … rule|drop the … rule|drop the rule|drop that rule|\
-     scrap the|scrap that rule|ignore my|ignore what i said|ignore the rule|rule is off|\
-     rule is gone|rule is dead|rule is lifted|is lifted|doesn't apply|does not apply|\
-     no longer applies|doesn't hold|i changed my mind|changed my mind|i've changed my mind|\
-     i take back|take back what i said|i was wrong about|not a rule any|is over now|are over now|\
-     freeze is over|ban is over|back to normal|relax the|loosen the|lift the|not that strict|\
-     less strict|don't bother|no more asking|nicht mehr|keine … mehr|kein … mehr|vergiss|\
-     gilt nicht|doch nicht|doch wieder|hat sich erledigt|больше не|уже не|забудь|отмен*|\
-     plus besoin|n'est plus|ne … plus|oublie|annule|ya no|olvida|olvídate|cancela";
+     stop asking|stop adding|stop doing|stop using|stop writing|stop running|you can stop|\
+     you may stop|forget what i said|forget my|forget the rule|forget about|forget the … rule|\
+     drop the … rule|drop the rule|drop that rule|scrap the|scrap that rule|ignore my|\
+     ignore what i said|ignore the rule|rule is off|rule is gone|rule is dead|rule is lifted|\
+     doesn't apply|does not apply|doesn't hold|i changed my mind|changed my mind|\
+     i've changed my mind|i take back|take back what i said|i was wrong about|is over now|\
+     are over now|freeze is over|ban is over|back to normal|relax the|loosen the|lift the|\
+     not that strict|less strict|don't bother|no more asking|vergiss|gilt nicht|doch wieder|\
+     hat sich erledigt|забудь|отмен*|plus besoin|oublie|annule|olvida|olvídate|cancela";
+
+/// Says that something has ended, whoever may have ended it …
+const ENDED: &str = "\
+     no longer|any more|anymore|any longer|nicht mehr|keine … mehr|kein … mehr|больше не|уже не|\
+     n'est plus|ne … plus|ya no|doch nicht";
+/// … where the user speaks of what they ask for.
+const ADDRESSED: &str = "\
+     you|your|yourself|i no longer|i want|i need|we want|we use|we no longer|need to|have to|ask|\
+     asking|fine|okay|allowed|rule|rules|exception|no need|never|always|stop|forget|please|\
+     no … any more|no … anymore|only for|only on|du|dich|dir|mich|brauch*|musst|darfst|regel|nie|\
+     immer|kein|keine|te|tú|necesit*|hace falta|puedes|regla|nunca|tu|besoin|règle|jamais|ты|\
+     тебе|нужно|нужны|надо|правило";
+/// Is no leave.
+const NO_LEAVE: &str = "\
+     you may want|you may need|you may see|you may notice|you may have|you may be";
 
 /// Says by itself that something may be from now on, or go.
 const MAY: &str = "\
      no need for you to|you don't need to show me|you don't need to ask me|you don't have to|\
      so no need|ok if|okay if|fine if|they're noise|only the … you touch*|just the … you touch*|\
-     only … from here|you may|you needn't|you need not|may use|may go|may be|may have|may stay|\
-     may write|is allowed|are allowed|is fine in|are fine in|is fine on|are fine on|is fine for|\
-     are fine for|as much as you like|can go too|can go now|are noise|is noise|isn't needed|\
-     aren't needed|needn't|you can drop|is enough|leave that to|leave it to|is too much|\
-     keeps the old rule|only if|only in these|only what you|only when you|everything else stays|\
-     for everything else|anything else no|everything else|du darfst|darf|dürfen|reicht|puede|\
-     basta con|suffit|хватит";
+     only … from here|you may|you needn't|you need not|may use|may go|may stay|may write|\
+     is fine in|are fine in|is fine on|are fine on|is fine for|are fine for|as much as you like|\
+     can go too|can go now|are noise|is noise|isn't needed|aren't needed|needn't|you can drop|\
+     is enough|leave that to|leave it to|is too much|keeps the old rule|only in these|\
+     only what you|only when you|anything else no|du darfst|reicht|basta con|suffit|хватит|\
+     is allowed|are allowed|everything else stays|everything else still|\
+     everything else … as ever|for everything else still";
 
 /// Says that something is needless or goes without, …
 const NEEDLESS: &str = "\
      don't need to|don't need|do not need to|don't have to|do not have to|no need to|no need for|\
-     needn't|not needed|not necessary|unnecessary|isn't needed|not required|can skip|skip the|\
-     can leave out|leave out|brauchst|musst … nicht|nicht nötig|unnötig|не нужно|не надо|\
-     pas besoin|pas la peine|no hace falta|no necesitas|no es necesario";
+     not needed|not necessary|unnecessary|not required|can skip|skip the|can leave out|leave out|\
+     brauchst|musst … nicht|nicht nötig|unnötig|не нужно|не надо|pas besoin|pas la peine|\
+     no hace falta|no necesitas|no es necesario";
 /// … or that it may be, …
 const ALLOWED: &str = "\
-     you can|you may|we can|we may|feel free|go ahead|is fine|are fine|is ok|are ok|is okay|\
-     are okay|it's fine|it's ok|it's okay|fine by me|fine with me|is allowed|are allowed|\
-     allowed to|i don't mind|happy with|i'm ok with|i'm fine with|just do|just push|just merge|\
-     just run|kannst|darfst|dürfen|können|ist ok|ist okay|ist in ordnung|erlaubt|можешь|можно|\
-     tu peux|on peut|c'est bon|puedes|podemos|está bien|se puede";
+     you can|we can|we may|feel free|go ahead|is fine|are fine|is ok|are ok|is okay|are okay|\
+     it's fine|it's ok|it's okay|fine by me|fine with me|allowed to|i don't mind|happy with|\
+     i'm ok with|i'm fine with|just do|just push|just merge|just run|kannst|darfst|dürfen|können|\
+     ist ok|ist okay|ist in ordnung|erlaubt|можешь|можно|tu peux|on peut|c'est bon|puedes|\
+     podemos|está bien|se puede";
 /// … and not only this once.
 const LASTING: &str = "\
      any more|anymore|from now on|from here on|going forward|in future|in the future|again|now|\
@@ -109,9 +132,8 @@ const LASTING: &str = "\
 
 /// Names what is taken out, …
 const EXCEPTIONS: &str = "\
-     exception|exceptions|except for|except in|except on|except when|except if|except the|except|\
-     with the exception of|unless|other than|apart from|ausnahme|ausnahmen|außer|ausgenommen|\
-     кроме|исключение|исключая|sauf|à l'exception|excepto|salvo|excepción";
+     exception|exceptions|except|unless|other than|apart from|ausnahme|ausnahmen|außer|\
+     ausgenommen|кроме|исключение|исключая|sauf|excepto|salvo|excepción";
 /// … or what is left.
 const LIMITS: &str = "\
      only for|only on|only in|only if|only when|only before|only after|only the|still for|\
@@ -143,7 +165,6 @@ mod tests {
             "I no longer want the long summaries at the end",
             "stop asking me before every commit",
             "no need to rerun the whole suite each time",
-            "the release freeze is over, merge away",
             "Du brauchst mich dafür nicht mehr zu fragen",
             "du darfst Abhängigkeiten künftig selbst hinzufügen",
             "ya no hace falta que me preguntes",
@@ -157,6 +178,7 @@ mod tests {
             "never on Fridays, except for hotfixes",
             "squash only for feature branches from now on, no longer everywhere",
             "nur noch bei Prod musst du fragen",
+            "the release freeze is over, merge away",
         ] {
             check(sentence, Some(Waived::Partly));
         }
@@ -167,6 +189,12 @@ mod tests {
             "the tests are fine",
             "Always ask me before you run a migration.",
             "can you run it now",
+            "the importer no longer logs names",
+            "the generated files are not committed any more",
+            "that may be a bug in the migration",
+            "You may want to look at the migration log",
+            "everything else works",
+            "no tests pass except the slow ones",
         ] {
             check(sentence, None);
         }

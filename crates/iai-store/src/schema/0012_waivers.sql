@@ -1,5 +1,6 @@
 -- A further kind of remark: what the user no longer asks for. All remarks are found again in the
--- texts, so that the table is made anew rather than copied.
+-- texts, so that the table is made anew rather than copied, and the step that finds them begins
+-- again.
 
 DROP TABLE remark;
 CREATE TABLE remark (
@@ -16,3 +17,5 @@ CREATE TABLE remark (
 -- The end stands in both, so that neither reads the table.
 CREATE INDEX remark_by_place ON remark (place, kind, turn_at_ms DESC, words, end_byte);
 CREATE INDEX remark_by_words ON remark (kind, words, place, turn_at_ms DESC, end_byte);
+
+DELETE FROM step WHERE name = 'remarks';
