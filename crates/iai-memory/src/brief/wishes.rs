@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use iai_store::{Reader, Remark, RemarkKind};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use super::material::{Since, Told, may_be_told};
 use super::remarked::{Asked, REMARKS_READ_MAX, folded, merged, remarked};
@@ -13,7 +13,6 @@ use super::waived::{Fate, Waivers};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{is_stop_word, n_shared};
-use crate::recall::said_since;
 use crate::remarks::{Wording, languages_wanted};
 
 /// Wishes that are told in every project because they were said in several.
@@ -24,11 +23,6 @@ const WISH_KEPT: SignedDuration = SignedDuration::from_hours(24 * 400);
 const SAME_WORDS_MIN: usize = 3;
 /// Shorter words do not say what is wished.
 const WISH_LETTERS_MIN: usize = 3;
-/// Whoever says how work is done says one of these: "the migrations are through now" has none.
-const WAYS_OF_WORKING: &str = "\
-     we|we're|we'll|use|using|let's|please|always|never|team|from now on|wir|ich|nutze|nutzen|\
-     verwende|verwenden|bitte|immer|nie|мы|я|используем|всегда|никогда|nous|je|toujours|usamos|\
-     siempre|nunca";
 /// Takes a wish back in its own words.
 const NO_LONGER: &str = "\
      no longer|any more|anymore|no need to|don't|do not|stop|drop|dropped|forget|nicht mehr|\
@@ -65,7 +59,6 @@ pub(super) fn preferences(
             continue;
         }
         match waivers.fate(engine, wish) {
-            Fate::Holds if is_turned_round(engine, reader, wish, asked.now)? => {}
             Fate::Holds => told_of.push(remarked(wish)),
             Fate::Narrowed(since) => told_of.push(Told { since: Some(since), ..remarked(wish) }),
             Fate::Over => {}
@@ -102,21 +95,6 @@ fn speaks_otherwise(wish: &Remark, newer: &Remark) -> bool {
     let is_of_both = |pattern: &str| old.find(pattern).is_some() && new.find(pattern).is_some();
     let is_of_the_same = WRITTEN.split('|').any(is_of_both) || !new.has_any(WRITTEN);
     spoken.len() == 1 && speaks.len() == 1 && spoken != speaks && is_of_the_same
-}
-
-/// Tells whether the user said later that it is done another way.
-fn is_turned_round(
-    engine: &MemoryEngine,
-    reader: &Reader,
-    wish: &Remark,
-    now: Timestamp,
-) -> Result<bool> {
-    let Some(number) = reader.number_of(wish.memory.id)? else { return Ok(false) };
-    let since = said_since(engine, reader, (number, &wish.memory), now)?;
-    Ok(since.iter().any(|(_, newer)| {
-        let is_about_work = Wording::of(&newer.text).has_any(WAYS_OF_WORKING);
-        is_about_work && turns_round(wish.sentence(), &newer.text)
-    }))
 }
 
 /// Tells whether a newer sentence is about the same as a wish, and wishes something else: it has

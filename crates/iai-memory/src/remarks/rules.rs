@@ -246,7 +246,9 @@ const USER_DECIDED: &str = "\
      going with|go with|we go with|we go for|we're going for|let's settle on|let us settle on|\
      nehmen wir|wir gehen mit|wir machen es mit|wir machen das mit|machen wir es mit|\
      machen wir das mit|wir setzen auf|setzen wir auf|wir wechseln zu|wir wechseln auf|\
-     wir steigen auf … um|берём|usemos";
+     wir steigen auf … um|берём|usemos|we use … now|we're using … now|we do … now|\
+     wir verwenden … jetzt|wir nutzen … jetzt|wir benutzen … jetzt|usamos … ahora|\
+     on utilise … maintenant|теперь используем";
 
 /// How a sentence ends that says what holds now: "Postgres from here on."
 const FROM_NOW_ON: &str = "\
