@@ -11,7 +11,7 @@ use super::material::Since;
 use super::remarked::{Asked, merged};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
-use crate::organise::{is_alike, is_stop_word};
+use crate::organise::{has_alike, is_alike, is_stop_word};
 use crate::remarks::{Waived, Wording, is_one_of, sentences, waived_in};
 
 /// Waivers that are read, the newest first.
@@ -56,30 +56,34 @@ pub(super) struct Waivers(Vec<Waiver>);
 
 struct Waiver {
     remark: Remark,
-    how: Waived,
-    words: BTreeSet<String>,
+    words: Words,
+}
+
+/// The words of a text that tell something, as they are written and without their endings.
+struct Words {
+    written: BTreeSet<String>,
+    stems: BTreeSet<String>,
 }
 
 impl Waivers {
     pub(super) fn read(reader: &Reader, asked: &Asked<'_>) -> Result<Self> {
         let kind = (RemarkKind::Waiver, WAIVERS_READ_MAX);
         let all = merged(reader, kind, (asked.project, asked.fresh))?;
-        let all = all.into_iter().filter_map(|remark| {
-            let how = waived_in(remark.sentence())?;
-            Some(Waiver { how, words: words_of(with_before(&remark)), remark })
-        });
+        let all = all.into_iter();
+        let all = all.map(|remark| Waiver { words: Words::of(with_before(&remark)), remark });
         Ok(Self(all.collect()))
     }
 
     /// Tells what became of a wish: it is over where anything later took all of it back, else it
     /// holds as far as the latest leaves it.
     pub(super) fn fate(&self, engine: &MemoryEngine, wish: &Remark) -> Fate {
-        let words = words_of(wish.sentence());
+        let words = Words::of(wish.sentence());
         let later = self.0.iter().filter(|own| wish.memory.turn_at < own.remark.memory.turn_at);
         let about: Vec<&Waiver> =
             later.filter(|own| is_about(engine, &words, &own.words)).collect();
         let is_whole = |own: &&Waiver| {
-            own.how == Waived::Wholly && covers(own.remark.sentence(), wish.sentence())
+            let waiver = own.remark.sentence();
+            waived_in(waiver) == Some(Waived::Wholly) && covers(waiver, wish.sentence())
         };
         if about.iter().any(is_whole) {
             return Fate::Over;
@@ -106,17 +110,22 @@ fn with_before(remark: &Remark) -> &str {
     text.get(start_byte..remark.end_byte).unwrap_or_else(|| remark.sentence())
 }
 
-fn words_of(text: &str) -> BTreeSet<String> {
-    let tells = |word: &&str| {
-        LETTERS_MIN <= word.chars().count() && !word.contains('\'') && !is_stop_word(word)
-    };
-    Wording::of(text).words().filter(tells).map(str::to_owned).collect()
-}
+impl Words {
+    fn of(text: &str) -> Self {
+        let tells = |word: &&str| {
+            LETTERS_MIN <= word.chars().count() && !word.contains('\'') && !is_stop_word(word)
+        };
+        let wording = Wording::of(text);
+        let written: BTreeSet<String> = wording.words().filter(tells).map(str::to_owned).collect();
+        let stems = written.iter().map(|word| stem(word).to_owned()).collect();
+        Self { written, stems }
+    }
 
-/// Tells whether two words are forms of one: "asking" and "ask" are too short to be so by their
-/// letters.
-fn is_form(one: &str, other: &str) -> bool {
-    is_alike(one, other) || stem(one) == stem(other)
+    /// Tells whether they have a form of a word: "asking" and "ask" are too short to be alike by
+    /// their letters.
+    fn has_form(&self, word: &str) -> bool {
+        self.stems.contains(stem(word)) || has_alike(&self.written, word)
+    }
 }
 
 fn stem(word: &str) -> &str {
@@ -126,22 +135,19 @@ fn stem(word: &str) -> &str {
     stems.filter(|stem| LETTERS_MIN <= stem.len()).min_by_key(|stem| stem.len()).unwrap_or(word)
 }
 
-fn has_form(words: &BTreeSet<String>, word: &str) -> bool {
-    words.iter().any(|own| is_form(own, word))
-}
-
 /// Tells whether a waiver is about a wish: it has two of its words, not only such as any wish may
 /// have, or one that few memories have.
-fn is_about(engine: &MemoryEngine, wish: &BTreeSet<String>, waiver: &BTreeSet<String>) -> bool {
-    let mut shared: Vec<&String> = wish.iter().filter(|word| has_form(waiver, word)).collect();
+fn is_about(engine: &MemoryEngine, wish: &Words, waiver: &Words) -> bool {
+    let shared = wish.written.iter().filter(|word| waiver.has_form(word));
+    let mut shared: Vec<&String> = shared.collect();
     // "mails" and "mail" are one.
-    shared.dedup_by(|one, other| is_form(one, other));
+    shared.dedup_by(|one, other| is_alike(one, other) || stem(one) == stem(other));
     let own = shared.iter().filter(|word| !is_one_of(stem(word), ANY_WISH));
     let own: Vec<&str> = own.map(|word| word.as_str()).collect();
     // One word alone has to be the very same: "serials" and "series" begin alike.
-    let is_same = |word: &&&str| waiver.iter().any(|other| stem(other) == stem(word));
+    let is_same = |word: &&&str| waiver.stems.contains(stem(word));
     let same: Vec<String> = own.iter().filter(is_same).map(|word| (*word).to_owned()).collect();
-    let rare_max = if wish.len() <= BRIEF_WORDS_MAX { RARE_MAX } else { NAME_MAX };
+    let rare_max = if wish.written.len() <= BRIEF_WORDS_MAX { RARE_MAX } else { NAME_MAX };
     !own.is_empty() && (SHARED_MIN <= shared.len() || has_rare(engine, &same, rare_max))
 }
 
@@ -156,11 +162,11 @@ fn has_rare(engine: &MemoryEngine, words: &[String], rare_max: u64) -> bool {
 /// Tells whether what is taken back is all that was wished: every word of it, and none beside that
 /// may name a part.
 fn covers(waiver: &str, wish: &str) -> bool {
-    let (wished, taken) = (words_of(wish), words_of(waiver));
-    let is_named = |word: &String| is_one_of(word, WAIVING) || has_form(&wished, word);
+    let (wished, taken) = (Words::of(wish), Words::of(waiver));
+    let is_named = |word: &String| is_one_of(word, WAIVING) || wished.has_form(word);
     !Wording::of(wish).has_any(EVEN)
-        && wished.iter().all(|word| has_form(&taken, word))
-        && taken.iter().all(is_named)
+        && wished.written.iter().all(|word| taken.has_form(word))
+        && taken.written.iter().all(is_named)
 }
 
 #[cfg(test)]
@@ -172,7 +178,7 @@ mod tests {
     fn a_waiver_is_about_what_shares_words_with_it() {
         let trial = Trial::new();
         let check = |wish: &str, waiver: &str, expect: bool| {
-            let is_about = is_about(&trial.engine, &words_of(wish), &words_of(waiver));
+            let is_about = is_about(&trial.engine, &Words::of(wish), &Words::of(waiver));
             assert_eq!(is_about, expect, "{wish} / {waiver}");
         };
         let migrations = "Always ask me before you run a migration, even on dev.";
