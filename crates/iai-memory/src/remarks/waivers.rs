@@ -34,10 +34,8 @@ pub(crate) fn waived_by(sentence: &str) -> Option<Waived> {
         || is_may()
         || [ALLOWED, NEEDLESS, LIMITS].iter().any(|said| wording.has_any(said)) && is_lasting();
     let leaves_a_rest = wording.has_any(EXCEPTIONS) || wording.has_any(LIMITS);
-    is_waiver.then(|| match leaves_a_rest || !is_addressed {
-        true => Waived::Partly,
-        false => Waived::Wholly,
-    })
+    let how = if leaves_a_rest || !is_addressed { Waived::Partly } else { Waived::Wholly };
+    is_waiver.then_some(how)
 }
 
 /// Tells how much all of the sentences of a waiver take back together.
