@@ -78,7 +78,7 @@ impl Caps {
             },
             Depth::Standard => Self {
                 n_preferences: 14,
-                n_decisions: 10,
+                n_decisions: 8,
                 n_sessions: SESSIONS_MAX,
                 n_earlier: 6,
                 n_earlier_ends: 2,

@@ -14,7 +14,7 @@ use crate::remarks::Wording;
 
 const KEPT_MAX: usize = 6;
 /// Remarks that are read to choose from.
-pub(super) const REMARKS_READ_MAX: usize = 32;
+pub(super) const REMARKS_READ_MAX: usize = 24;
 /// A sentence of so few words that begins like this belongs to the one before it.
 const DENIAL_WORDS_MAX: usize = 5;
 const DENIALS: &str = "no|not|never|without|kein|keine|keinen|nicht|ohne|pas de|sin|без";

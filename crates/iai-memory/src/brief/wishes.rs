@@ -8,13 +8,15 @@ use iai_store::{Reader, Remark, RemarkKind};
 use jiff::SignedDuration;
 
 use super::material::{Since, Told, may_be_told};
-use super::remarked::{Asked, REMARKS_READ_MAX, folded, merged, remarked};
+use super::remarked::{Asked, folded, merged, remarked};
 use super::waived::{Fate, Waivers};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{is_stop_word, n_shared};
-use crate::remarks::{Wording, languages_wanted};
+use crate::remarks::{Wording, languages_wanted, sentences};
 
+/// Wishes that are read to choose from: people say them once, and they stand for long.
+const WISHES_READ_MAX: usize = 32;
 /// Wishes that are told in every project because they were said in several.
 const EVERYWHERE_MAX: usize = 8;
 /// A wish that was said once counts so long: people say a rule once and go by it.
@@ -75,7 +77,7 @@ pub(super) fn preferences(
 /// Reads the wishes of a project and those of all, what was said most often first, then the latest.
 fn wishes(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Remark>> {
     let mut all =
-        merged(reader, (RemarkKind::Preference, REMARKS_READ_MAX), (asked.project, asked.fresh))?;
+        merged(reader, (RemarkKind::Preference, WISHES_READ_MAX), (asked.project, asked.fresh))?;
     let age = |own: &Remark| asked.now.duration_since(own.memory.turn_at);
     all.retain(|own| 1 < own.n_said || age(own) <= WISH_KEPT);
     let everywhere = reader.remarks_everywhere(RemarkKind::Preference, EVERYWHERE_MAX)?;
@@ -87,11 +89,18 @@ fn wishes(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Remark>> {
 
 /// Tells whether a newer wish wants another language for the same, or for all that is said.
 fn speaks_otherwise(wish: &Remark, newer: &Remark) -> bool {
-    let (old, new) = (Wording::of(wish.sentence()), Wording::of(newer.sentence()));
+    // Each sentence by itself: "English from now on. Ana reads the docs." is about more than docs.
+    let newer = newer.sentence();
+    let said = sentences(newer).into_iter().filter_map(|range| newer.get(range));
+    let old = Wording::of(wish.sentence());
+    said.map(Wording::of).any(|new| is_of_another_language(&old, &new))
+}
+
+fn is_of_another_language(old: &Wording, new: &Wording) -> bool {
     let wanted = |wording: &Wording| -> BTreeSet<String> {
         languages_wanted(wording).map(str::to_owned).collect()
     };
-    let (spoken, speaks) = (wanted(&old), wanted(&new));
+    let (spoken, speaks) = (wanted(old), wanted(new));
     let is_of_both = |pattern: &str| old.find(pattern).is_some() && new.find(pattern).is_some();
     let is_of_the_same = WRITTEN.split('|').any(is_of_both) || !new.has_any(WRITTEN);
     spoken.len() == 1 && speaks.len() == 1 && spoken != speaks && is_of_the_same

@@ -77,6 +77,9 @@ fn the_latest_language_is_told() {
     let spanish = "commit messages in Spanish in this repo please";
     let english = "and commit messages in English from today, the new colleague is Dutch";
     check(&[spanish, english], &["commit messages in English"], &["in Spanish"]);
+    let talk = "En este repo háblame en español";
+    let all = "hi, english from now on in this repo. Ana works on it too, so docs in English";
+    check(&[talk, all], &["english from now on"], &["háblame"]);
     let docs = "the docs in German please, generally";
     check(&[docs, english], &["commit messages in English", "the docs in German"], &[]);
 }
