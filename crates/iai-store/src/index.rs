@@ -218,6 +218,11 @@ impl Question<'_> {
         self.resolved.coverage(numbers)
     }
 
+    /// Returns how many of the words, each in any of its forms, are not in each of these memories.
+    pub fn n_missing(&self, numbers: &[MemoryNumber]) -> Vec<usize> {
+        self.resolved.n_missing(numbers)
+    }
+
     /// Returns the most a memory could score.
     pub fn information(&self) -> f32 {
         self.resolved.information()

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::differences::{Comparison, Slot, compare};
+use super::kinds::VALUE_TOKENS_MAX;
 use super::sentences::{Statement, statements_of};
 use super::tokens::Token;
 use crate::engine::MemoryEngine;
@@ -26,6 +27,9 @@ const SHORT_TOKENS_MAX: usize = 12;
 const WORDS_ASKED_MAX: usize = 6;
 /// … among so many memories that have them.
 const CANDIDATES_MAX: usize = 8;
+/// … and that lack at most so many of its plain words: a value is no longer than that, and what
+/// lacks more need not be read.
+const WORDS_MISSING_MAX: usize = VALUE_TOKENS_MAX;
 /// One statement stands against at most so many earlier ones.
 const DISPUTES_MAX_EACH: usize = 3;
 /// Disputes that are kept, settled ones included; the oldest go first.
@@ -136,16 +140,26 @@ impl MemoryEngine {
             }
         }
         let scope = Scope { project: memory.project.clone(), ..Scope::default() };
-        let hits = self.with_index(|index| {
+        // Of these each is one term; of others it is not known how many are missing with them.
+        let is_plain = |word: &&String| word.bytes().all(|letter| letter.is_ascii_lowercase());
+        let plain: Vec<String> = words.iter().filter(is_plain).cloned().collect();
+        let query = |words| LexicalQuery { words, phrases: Vec::new() };
+        self.with_index(|index| {
             let frequencies = index.document_frequencies(&words);
             let mut rarest: Vec<(u64, String)> = frequencies.into_iter().zip(words).collect();
             rarest.sort();
             rarest.truncate(WORDS_ASKED_MAX);
-            let words = rarest.into_iter().map(|(_, word)| word).collect();
-            index.search(&LexicalQuery { words, phrases: Vec::new() }, &scope, CANDIDATES_MAX + 1)
-        })?;
-        let others = hits.iter().map(|hit| hit.number).filter(|other| *other != number);
-        Ok(others.take(CANDIDATES_MAX).collect())
+            let rarest = query(rarest.into_iter().map(|(_, word)| word).collect());
+            let hits = index.search(&rarest, &scope, CANDIDATES_MAX + 1);
+            let others = hits.iter().map(|hit| hit.number).filter(|other| *other != number);
+            let mut others: Vec<MemoryNumber> = others.take(CANDIDATES_MAX).collect();
+            if WORDS_MISSING_MAX < plain.len() {
+                let n_missing = index.ask(&query(plain)).n_missing(&others);
+                let mut n_missing = n_missing.into_iter();
+                others.retain(|_| n_missing.next().is_some_and(|n| n <= WORDS_MISSING_MAX));
+            }
+            others
+        })
     }
 }
 
@@ -333,6 +347,15 @@ mod tests {
         check(&[PORT, OTHER_PORT], &[(0, 1, "8080", "9090")]);
         let denied = "- The billing service listens on port 9090, not 8080.";
         check(&[PORT, denied], &[(0, 1, "8080", "9090")]);
+    }
+
+    #[test]
+    fn a_value_of_four_words_in_a_long_sentence_is_a_dispute() {
+        let owned_by = |whom: &str| {
+            format!("The nightly export of the settled invoices is owned and watched by {whom}.")
+        };
+        let (old, new) = ("Harbour Ledger Operations Team", "Quayside Billing Support Group");
+        check(&[&owned_by(old), &owned_by(new)], &[(0, 1, old, new)]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::tokens::Token;
 use crate::attributes::number_of;
 
 /// A value has at most so many words: "the 3rd of May", "New York City".
-const VALUE_TOKENS_MAX: usize = 4;
+pub(super) const VALUE_TOKENS_MAX: usize = 4;
 /// So many hexadecimal digits are no word.
 const HASH_CHARS_MIN: usize = 12;
 /// Days and months, by how they begin: long enough to mean nothing else.

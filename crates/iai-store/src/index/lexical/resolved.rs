@@ -102,6 +102,16 @@ impl<'a> Resolved<'a> {
         numbers.iter().map(share).collect()
     }
 
+    /// Returns for each memory how many of the question's terms are not in it.
+    pub(crate) fn n_missing(&self, numbers: &[MemoryNumber]) -> Vec<usize> {
+        let counts = Counts::of(self, numbers.iter().copied());
+        let n_missing = |number: &MemoryNumber| {
+            let (sums, _) = counts.sums(std::slice::from_ref(number));
+            self.asked.terms.len() - sums.iter().filter(|count| 0.0 < **count).count()
+        };
+        numbers.iter().map(n_missing).collect()
+    }
+
     /// Returns what each scene scores, its memories read as one text: the words of a question are
     /// often spread over neighbouring turns.
     pub(crate) fn scene_scores(&self, scenes: &[Vec<MemoryNumber>]) -> Vec<f32> {

@@ -338,3 +338,14 @@ fn coverage_counts_words_and_not_how_often() {
     assert!(0.0 < coverage[1] && coverage[1] < 0.5, "the commoner word: {coverage:?}");
     assert_eq!((coverage[0], coverage[3]), (0.0, 0.0));
 }
+
+#[test]
+fn words_that_are_missing_are_counted_once_and_in_any_form() {
+    let mut index = LexicalIndex::default();
+    for (number, text) in (1_u32..).zip(["the foxes and an owl", "fox fox", "bee"]) {
+        index.add(number, &MemoryWords::of(text, None));
+    }
+    let numbers = [3, 2, 1, 9].map(MemoryNumber::new);
+    let query = query_of(&["fox", "owls", "fox", "nowhere"]);
+    assert_eq!(index.resolve(&query).n_missing(&numbers), [3, 2, 1, 3]);
+}
