@@ -92,6 +92,10 @@ fn stated_in(text: &str, ranges: &[Range<usize>], speaker: Speaker) -> Vec<NewRe
     let said = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
     let between = |before: &Range<usize>, range: &Range<usize>| said(&(before.end..range.start));
     for (place, range) in ranges.iter().enumerate() {
+        // What is beyond is not kept, and a text may have thousands.
+        if REMARKS_MAX < found.len() {
+            break;
+        }
         let before = place.checked_sub(1).and_then(|place| ranges.get(place));
         let sentence = said(range);
         let kind = match kind_of(sentence, speaker) {

@@ -112,17 +112,50 @@ mod tests {
         }
     }
 
+    fn paths_in(folder: &std::path::Path) -> StorePaths {
+        StorePaths {
+            folder: folder.join("home"),
+            database: folder.join("home/memory.db"),
+            vault: folder.join("home/vault.json"),
+            key_file: folder.join("home/.crypto.key"),
+            spool_public: folder.join("home/spool.pub"),
+            aside: folder.join("home/aside"),
+        }
+    }
+
+    /// Remarks are found again: the step that finds them must not believe that it is done.
+    #[test]
+    fn remarks_of_version_eleven_are_looked_for_once_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths_in(folder.path());
+        let keys = KeySource::default();
+        let now = Timestamp::UNIX_EPOCH;
+        let open = || Store::open(&paths, &keys, now).unwrap().0;
+        open().write(|w| w.insert(&turn(0), now)).unwrap();
+        take_back(&paths, &keys, 11).unwrap();
+        let vault = open_vault(&paths, &keys).unwrap();
+        let count = |connection: &Connection, sql: &str| -> i64 {
+            connection.query_row(sql, [], |row| row.get(0)).unwrap()
+        };
+        let (remarks, steps) = ("SELECT count(*) FROM remark", "SELECT count(*) FROM step");
+        let before = connection::open_writer(&paths.database, &vault).unwrap();
+        let rows = "INSERT INTO remark VALUES (1, 0, 4, 'preference', 1, 0, 7);
+                    INSERT INTO step VALUES ('remarks', 1, '{}', 0), ('topics', 1, '{}', 0);";
+        before.execute_batch(rows).unwrap();
+        assert_eq!((count(&before, remarks), count(&before, steps)), (1, 2));
+        drop(before);
+        drop(open());
+        let after = connection::open_writer(&paths.database, &vault).unwrap();
+        assert_eq!((count(&after, remarks), count(&after, steps)), (0, 1), "topics are done");
+        let waiver = "INSERT INTO remark VALUES (1, 0, 4, 'waiver', 1, 0, 7)";
+        assert_eq!(after.execute(waiver, []).unwrap(), 1);
+        assert!(after.execute(&waiver.replace("waiver", "whim"), []).is_err());
+    }
+
     #[test]
     fn a_store_of_every_version_opens_with_everything_in_it() {
         let folder = tempfile::tempdir().unwrap();
-        let paths = crate::files::StorePaths {
-            folder: folder.path().join("home"),
-            database: folder.path().join("home/memory.db"),
-            vault: folder.path().join("home/vault.json"),
-            key_file: folder.path().join("home/.crypto.key"),
-            spool_public: folder.path().join("home/spool.pub"),
-            aside: folder.path().join("home/aside"),
-        };
+        let paths = paths_in(folder.path());
         let keys = KeySource::default();
         let now = Timestamp::UNIX_EPOCH;
         let open = || Store::open(&paths, &keys, now).unwrap().0;

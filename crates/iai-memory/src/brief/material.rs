@@ -336,7 +336,8 @@ impl Material {
 /// Tells whether something was not told yet, alone or with nothing of its own around it, and takes
 /// it down.
 fn is_news(seen: &mut BTreeSet<String>, told: &Told) -> bool {
-    let words = told.words.to_lowercase();
+    // No more of it is quoted.
+    let words = beginning(&told.words, TELLING_BYTES).to_lowercase();
     let is_around = |known: &String| {
         let rest = words.split_once(known.as_str());
         let tells_nothing = |(before, behind)| n_telling(before) + n_telling(behind) == 0;

@@ -16,8 +16,9 @@ const ASKED_MIN: usize = 3;
 const TELLING_MIN: usize = 3;
 /// … in so many words at least, …
 const REPLIED_WORDS_MIN: usize = 4;
-/// … of which so much is shown.
+/// … of which so much is shown; it is looked for at the end of a long turn.
 const REPLIED_CHARS_MAX: usize = 110;
+const REPLIED_BYTES_MAX: usize = 6000;
 
 /// Tells whether a sentence can be understood without what it replied to.
 pub(super) fn tells_enough(sentence: &str) -> bool {
@@ -34,6 +35,8 @@ pub(super) fn spoken_to(before: &str, reply: &str) -> Option<String> {
         let n_same = own.words().filter(is_same).count();
         (n_same, own.is_question)
     };
+    let from = before.ceil_char_boundary(before.len().saturating_sub(REPLIED_BYTES_MAX));
+    let before = before.get(from..).unwrap_or_default();
     let said = sentences(before).into_iter().rev().filter_map(|range| before.get(range));
     let long = said.filter(|sentence| REPLIED_WORDS_MIN <= Wording::of(sentence).len());
     let best = long.max_by_key(fits);
