@@ -60,7 +60,7 @@ pub use iai_embed::{
 pub use iai_store::{
     Attached, BackupAsk, BackupChecked, BackupFacts, COMMITTED_FOLDER, CheckDepth, CheckReport,
     Created, Existing, ExportChoice, ForgetReason, GoneNames, KeyOrigin, KeySource, KeyStatus,
-    MemoryId, NewMaster, NewMemory, PinReach, Problem, Receipt, ReceiptState, RestoreAsk, Role,
+    MemoryId, NewMaster, NewMemory, Problem, Reach, Receipt, ReceiptState, RestoreAsk, Role,
     SCHEMA_VERSION, SetAside, StoreError, StorePaths, SyncErasure, SyncProject, Tier, VaultKind,
     VaultNumber, back_up, check_backup, check_log, create_key_file, damaged_logs, key_status,
     restore, rotate_data_key, spool_keys,

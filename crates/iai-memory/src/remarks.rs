@@ -5,6 +5,8 @@
 pub(crate) mod open;
 mod orders;
 mod phrase;
+mod put_off;
+mod reach;
 mod rules;
 mod sentences;
 mod verdicts;
@@ -14,13 +16,15 @@ mod wishes;
 use std::ops::Range;
 
 use iai_store::{
-    Memory, MemoryId, MemoryNumber, NewRemark, Reader, RemarkKind, Role, StepProgress,
+    Memory, MemoryId, MemoryNumber, NewRemark, Reach, Reader, RemarkKind, Role, StepProgress,
 };
 use serde_json::{Value, json};
 
 use open::n_telling;
 pub(crate) use orders::languages_wanted;
 pub(crate) use phrase::{Wording, is_one_of};
+use put_off::{PutOff, PutOffAt};
+pub(crate) use reach::is_of_one_place;
 pub(crate) use rules::is_remember_request;
 pub(crate) use sentences::{beginning, sentences};
 use waivers::waived_by;
@@ -49,7 +53,7 @@ const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 8;
+const RULES: u64 = 9;
 
 /// Returns the remarks of a memory, as far as its own words show them.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
@@ -78,10 +82,12 @@ pub(crate) fn remarks_after(before: Option<&Memory>, memory: &Memory) -> Vec<New
     if let (true, Some(first)) = (found.is_empty() && is_by_hand, ranges.first()) {
         let end_byte = ranges.last().map_or(first.end, |last| last.end);
         let (kind, words) = (RemarkKind::Kept, words_hash(&memory.text));
-        found.push(NewRemark { kind, start_byte: first.start, end_byte, words });
+        found.push(remark(kind, first.start..end_byte, words));
     }
     if speaker == Speaker::User {
         found.extend(waivers_in(&memory.text, &ranges));
+        found.extend(put_off::put_off_in(&memory.text, &ranges));
+        reach::spread(&mut found, &memory.text, &ranges);
     }
     found
 }
@@ -114,8 +120,10 @@ fn stated_in(text: &str, ranges: &[Range<usize>], speaker: Speaker) -> Vec<NewRe
             |before: &&Range<usize>| between(before, range).trim_matches(' ').is_empty();
         let before = before.filter(is_joined);
         let points_back = rules::points_back(sentence);
-        // Two wishes in a row stay two: one of them may be taken back.
-        let may_go_on = points_back || kind == RemarkKind::Decision;
+        // Two wishes in a row stay two, because one of them may be taken back; but what tells
+        // hardly anything belongs to the one before: "no deploys on Fridays. don't suggest any".
+        let may_go_on =
+            points_back || kind == RemarkKind::Decision || n_telling(sentence) < TELLING_MIN;
         let last = found.last_mut().filter(|last| may_go_on && last.kind == kind);
         if let Some(last) = last.filter(|last| goes_on(last, before, range)) {
             last.end_byte = range.end;
@@ -129,7 +137,7 @@ fn stated_in(text: &str, ranges: &[Range<usize>], speaker: Speaker) -> Vec<NewRe
         let before = before.filter(|before| needs_more && !is_told(before));
         let start_byte = before.unwrap_or(range).start;
         let words = words_hash(sentence);
-        found.push(NewRemark { kind, start_byte, end_byte: range.end, words });
+        found.push(remark(kind, start_byte..range.end, words));
     }
     found
 }
@@ -190,7 +198,7 @@ fn picked(before: Option<&Memory>, memory: &Memory, ranges: &[Range<usize>]) -> 
     first.map(|range| {
         let words = words_hash(memory.text.get(range.clone()).unwrap_or_default());
         let kind = RemarkKind::Decision;
-        NewRemark { kind, start_byte: range.start, end_byte: range.end, words }
+        remark(kind, range.start..range.end, words)
     })
 }
 
@@ -217,7 +225,7 @@ fn waivers_in(text: &str, ranges: &[Range<usize>]) -> Vec<NewRemark> {
         });
         let end_byte = behind.last().unwrap_or(range).end;
         let (kind, words) = (RemarkKind::Waiver, words_hash(said(range)));
-        found.push(NewRemark { kind, start_byte: first.start, end_byte, words });
+        found.push(remark(kind, first.start..end_byte, words));
     }
     found
 }
@@ -237,11 +245,26 @@ fn sealed(
     }
     let (can_be, kind, end_byte) = match seal {
         Seal::Decided => (rules::can_be_sealed(sentence), RemarkKind::Decision, before.end),
-        Seal::EveryTime => (orders::can_be_sealed(sentence), RemarkKind::Preference, range.end),
+        Seal::EveryTime => {
+            let seal = text.get(range.clone()).unwrap_or_default();
+            (orders::can_be_sealed(sentence, seal), RemarkKind::Preference, range.end)
+        }
     };
+    // "You may push branches now. Never main. All repos." is one.
+    let is_right_behind =
+        |own: &&mut NewRemark| text.get(own.end_byte..before.start).is_some_and(|gap| gap == " ");
+    let wish = found.last_mut().filter(|own| own.kind == RemarkKind::Preference);
+    if let Some(wish) = wish.filter(is_right_behind)
+        && can_be
+        && n_telling(sentence) < TELLING_MIN
+        && range.end - wish.start_byte <= REMARK_BYTES_MAX
+    {
+        wish.end_byte = range.end;
+        return;
+    }
     if can_be {
         let words = words_hash(sentence);
-        found.push(NewRemark { kind, start_byte: before.start, end_byte, words });
+        found.push(remark(kind, before.start..end_byte, words));
     }
 }
 
@@ -249,6 +272,11 @@ fn sealed(
 /// answered is not part of the conversation.
 pub(crate) fn is_spoken(memory: &Memory) -> bool {
     memory.provenance.get("subagent").is_none()
+}
+
+fn remark(kind: RemarkKind, range: Range<usize>, words: i64) -> NewRemark {
+    let (start_byte, end_byte) = (range.start, range.end);
+    NewRemark { kind, start_byte, end_byte, words, reach: Reach::Project }
 }
 
 /// FNV-1a over the lower-case words: the same for a sentence however it is written.
@@ -272,14 +300,22 @@ fn has_rules_of_today(progress: &StepProgress) -> bool {
     progress.state.get("rules").and_then(Value::as_u64) == Some(RULES)
 }
 
+/// What was found in some memories.
+struct Searched {
+    found: Vec<(MemoryNumber, Vec<NewRemark>)>,
+    /// What was put off before and is taken up in them.
+    taken_up: Vec<PutOffAt>,
+}
+
 /// Searches what came in after a number, until it was enough for one transaction or somebody else
 /// goes first. Texts are read one by one: each may be as large as it likes.
 fn search(
     reader: &Reader,
     after: MemoryNumber,
+    mut put_off: PutOff,
     shift: &Shift<'_>,
-) -> Result<Vec<(MemoryNumber, Vec<NewRemark>)>> {
-    let mut found = Vec::new();
+) -> Result<Searched> {
+    let (mut found, mut taken_up) = (Vec::new(), Vec::new());
     let (mut last, mut n_bytes) = (after, 0);
     let mut before = reader.numbered(&[after])?.pop().map(|(_, memory)| memory);
     while found.len() < MEMORIES_PER_ADVANCE
@@ -289,10 +325,12 @@ fn search(
         let Some((number, memory)) = reader.after(last, 1)?.into_iter().next() else { break };
         last = number;
         n_bytes += memory.text.len();
-        found.push((number, remarks_after(before.as_ref(), &memory)));
+        let remarks = remarks_after(before.as_ref(), &memory);
+        taken_up.extend(put_off.hear(reader, (number, &memory), &remarks)?);
+        found.push((number, remarks));
         before = Some(memory);
     }
-    Ok(found)
+    Ok(Searched { found, taken_up })
 }
 
 impl MemoryEngine {
@@ -327,7 +365,10 @@ impl Step for FindRemarks {
             progress.up_to = MemoryNumber::new(0);
             progress.state = json!({"rules": RULES});
         }
-        let found = engine.read(|reader| search(reader, progress.up_to, shift))?;
+        // What other rules found is dropped, and must not be listened for.
+        let put_off = if is_other { PutOff::anew() } else { PutOff::default() };
+        let Searched { found, taken_up } =
+            engine.read(|reader| search(reader, progress.up_to, put_off, shift))?;
         let Some((last, _)) = found.last() else {
             let up_to = progress.up_to;
             let is_done = engine.read(|reader| Ok(reader.after(up_to, 1)?.is_empty()))?;
@@ -340,6 +381,9 @@ impl Step for FindRemarks {
             }
             for (number, remarks) in &found {
                 writing.put_remarks(*number, remarks)?;
+            }
+            for PutOffAt { number, start_byte } in &taken_up {
+                writing.drop_remark(*number, *start_byte, RemarkKind::Open)?;
             }
             Ok(writing.put_step(self.name(), &progress, shift.now)?)
         })?;

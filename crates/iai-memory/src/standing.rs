@@ -1,6 +1,6 @@
 //! What the user says holds for good: who they are, and which memories stay in sight.
 
-use iai_store::{ExportedDeed, MemoryId, NewEvent, PinReach, Severity, Writing};
+use iai_store::{ExportedDeed, MemoryId, NewEvent, Reach, Severity, Writing};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl MemoryEngine {
     pub fn pin(
         &self,
         id: &str,
-        (reach, consent): (PinReach, Consent),
+        (reach, consent): (Reach, Consent),
         now: Timestamp,
     ) -> Result<PinAnswer> {
         let record_id = self.find(id)?;

@@ -48,7 +48,7 @@ pub use record::{
     FormalityWeek, GoneNames, Inserted, KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber,
     MissedCue, Model, ModelNumber, ModelState, Neighbour, NewAttribute, NewDispute, NewEvent,
     NewMemory, NewModel, NewPattern, NewRemark, NewSetAside, NewVault, Part, Pattern, PatternKind,
-    PatternStatus, PinReach, Pooling, Position, ProjectSeen, Receipt, ReceiptState, Remark,
+    PatternStatus, Pooling, Position, ProjectSeen, Reach, Receipt, ReceiptState, Remark,
     RemarkKind, Role, Selected, SessionSeen, SetAside, Settlement, Severity, StepProgress,
     Strengthened, Summary, SummaryKind, SyncChange, SyncEntry, SyncErasure, SyncMachine, SyncNote,
     SyncPeer, SyncProject, SyncVault, SyncWaiting, TAUGHT_HOST, TaughtFile, Tier, Topic,

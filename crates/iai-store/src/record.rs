@@ -32,7 +32,7 @@ pub use link::{Correction, Link, LinkKind, Strengthened, WEIGHT_MIN};
 pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
 pub use number::MemoryNumber;
 pub use standing::{
-    ExceptSessions, NewRemark, PinReach, ProjectSeen, Remark, RemarkKind, SessionSeen, UsedMemory,
+    ExceptSessions, NewRemark, ProjectSeen, Reach, Remark, RemarkKind, SessionSeen, UsedMemory,
     Uses,
 };
 pub use step::StepProgress;

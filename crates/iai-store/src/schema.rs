@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0010_plain_checks.sql"),
     include_str!("schema/0011_sync.sql"),
     include_str!("schema/0012_waivers.sql"),
+    include_str!("schema/0013_reach.sql"),
 ];
 
 /// The version of the tables this program writes.

@@ -32,7 +32,7 @@ use crate::reader::Reader;
 use crate::record::forgotten::MarkKey;
 use crate::record::memory::{Json, Millis, STRENGTH_NEW};
 use crate::record::{
-    EventId, Inserted, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, NewSetAside, PinReach,
+    EventId, Inserted, Memory, MemoryId, MemoryNumber, NewEvent, NewMemory, NewSetAside, Reach,
     Receipt,
 };
 
@@ -138,7 +138,7 @@ impl<'a> Writing<'a> {
             return Ok(Inserted::Known(id));
         };
         if new.pinned {
-            self.pin(id, PinReach::Project, now)?;
+            self.pin(id, Reach::Project, now)?;
         }
         let entry = CatalogueEntry {
             session,

@@ -97,6 +97,44 @@ fn a_wish_is_told_as_far_as_it_still_holds() {
     assert!(!holds.contains("no emojis"), "{told}");
 }
 
+/// What is said for all projects is told in all, as far as it holds, and nothing else of another;
+/// what was put off is told until somebody takes it up.
+#[test]
+fn what_holds_in_all_projects_is_told_in_all_and_what_was_put_off_until_it_is_taken_up() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    let said = [
+        "Always run the linter before you commit. All repos.",
+        "Understood.",
+        "The calendar feed for skippers is nice, but let us put it off.",
+        "Noted.",
+        "The owl vault opens with zebra17, always ask it twice.",
+        "I will.",
+        "never push to a branch of mine, in any repo",
+        "I won't.",
+    ];
+    converse_on("2026-11-07", &sandbox, "one", "owl", &said);
+    let since = "about the push rule: on draft branches you may push on your own now";
+    converse_on("2026-11-08", &sandbox, "two", "owl", &[since, "Good."]);
+    converse_on("2026-11-08", &sandbox, "three", "heron", &["The heron nests.", "It does."]);
+    sandbox.settled(12);
+    assert!(sandbox.run(&["maintenance", "sleep-cycle"]).status.success());
+    let heron = session_start(&sandbox, "claude", "heron");
+    let expect = "user, for all projects: “Always run the linter before you commit.”";
+    assert!(heron.contains(expect), "{heron}");
+    assert!(heron.contains(&format!("in any repo”; since 2026-11-08: “{since}”")), "{heron}");
+    assert!(!heron.contains("zebra17") && !heron.contains("skippers"), "{heron}");
+    let put_off = "put off: “The calendar feed for skippers is nice, but let us put it off.”";
+    let owl = session_start(&sandbox, "claude", "owl");
+    assert!(owl.contains(put_off) && owl.contains("“Always run the linter"), "{owl}");
+    let taken_up = ["now build the calendar feed for the skippers please", "It is built."];
+    converse_on("2026-11-09", &sandbox, "four", "owl", &taken_up);
+    sandbox.settled(14);
+    assert!(sandbox.run(&["maintenance", "sleep-cycle"]).status.success());
+    let owl = session_start(&sandbox, "claude", "owl");
+    assert!(!owl.contains("let us put it off"), "{owl}");
+}
+
 /// Whoever begins a session while no daemon runs, or at once after it began to, is told the same.
 #[test]
 fn what_was_said_since_is_told_before_the_daemon_has_read_anything() {

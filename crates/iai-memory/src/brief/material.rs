@@ -9,7 +9,7 @@ use iai_store::{
 use jiff::Timestamp;
 
 use super::decided::{decided, decisions, holding};
-use super::open::left_open;
+use super::open::{left_open, put_off};
 use super::remarked::{Asked, Fresh, kept};
 use super::telling::{says_what_it_is_about, states_something};
 use super::used::used;
@@ -52,6 +52,8 @@ const TELLING_BYTES: usize = 2000;
 struct Caps {
     n_preferences: usize,
     n_decisions: usize,
+    /// Things put off in earlier sessions.
+    n_put_off: usize,
     n_sessions: usize,
     /// Sessions before the last one of which is told how they began, …
     n_earlier: usize,
@@ -69,6 +71,7 @@ impl Caps {
             Depth::Minimal => Self {
                 n_preferences: 6,
                 n_decisions: 6,
+                n_put_off: 2,
                 n_sessions: SESSIONS_MAX,
                 n_earlier: 3,
                 n_earlier_ends: 0,
@@ -79,6 +82,7 @@ impl Caps {
             Depth::Standard => Self {
                 n_preferences: 14,
                 n_decisions: 8,
+                n_put_off: 6,
                 n_sessions: SESSIONS_MAX,
                 n_earlier: 6,
                 n_earlier_ends: 2,
@@ -89,6 +93,7 @@ impl Caps {
             Depth::Deep => Self {
                 n_preferences: 24,
                 n_decisions: 20,
+                n_put_off: 12,
                 n_sessions: 2 * SESSIONS_MAX,
                 n_earlier: 14,
                 n_earlier_ends: 6,
@@ -197,8 +202,11 @@ pub(super) fn gather(
     };
     let spoken = || engine.read_beside(reader, remarks, spoken);
     let ((remarks, spoken), (topics, used)) = engine.read_beside(reader, spoken, used)?;
-    let Remarks { preferences, decided, kept } = remarks;
-    let Spoken { last, earlier, open } = spoken;
+    let Remarks { preferences, decided, put_off, kept } = remarks;
+    let Spoken { last, earlier, mut open } = spoken;
+    let is_new = |told: &Told| open.iter().all(|known| known.id != told.id);
+    let put_off: Vec<Told> = put_off.into_iter().filter(is_new).collect();
+    open.extend(put_off);
     let mut material =
         Material { preferences, decided, kept, last, earlier, open, topics, used, ..material };
     material.drop_repetitions();
@@ -209,6 +217,7 @@ pub(super) fn gather(
 struct Remarks {
     preferences: Vec<Told>,
     decided: Vec<Told>,
+    put_off: Vec<Told>,
     kept: Vec<Told>,
 }
 
@@ -224,14 +233,16 @@ impl Remarks {
         let asked = |limit| Asked { project, fresh: &fresh, limit, now };
         let wished = || {
             let preferences = preferences(engine, reader, &asked(caps.n_preferences), &said)?;
-            Ok((preferences, kept(reader, project, &fresh)?))
+            let put_off = put_off(reader, &asked(caps.n_put_off))?;
+            Ok((preferences, put_off, kept(reader, project, &fresh)?))
         };
         let decided = |reader: &Reader| {
             let asked = asked(caps.n_decisions);
             in_one_view(reader, || decided(engine, reader, &asked, said.clone()))
         };
-        let ((preferences, kept), decided) = engine.read_beside(reader, wished, decided)?;
-        Ok(Self { preferences, decided, kept })
+        let ((preferences, put_off, kept), decided) =
+            engine.read_beside(reader, wished, decided)?;
+        Ok(Self { preferences, decided, put_off, kept })
     }
 }
 

@@ -1,15 +1,30 @@
 //! What a project left open: at the end of its last session, and what earlier ones put off and
 //! nobody took up since.
 
-use iai_store::{MemoryId, Reader};
+use iai_store::{MemoryId, Reader, RemarkKind};
+use jiff::SignedDuration;
 
 use super::material::{Session, Told, may_be_told, recent_sessions, told};
+use super::remarked::{Asked, merged};
 use super::telling::{spoken_to, tells_enough};
 use crate::error::Result;
 use crate::remarks::open::{OpenThread, Spoken, Why};
 
 /// What is told of all that was left open.
 const OPEN_MAX: usize = 12;
+/// What was put off is read to choose from, …
+const PUT_OFF_READ_MAX: usize = 16;
+/// … and no longer told where nobody came back to it for so long: by then it is done or given up.
+const PUT_OFF_KEPT: SignedDuration = SignedDuration::from_hours(24 * 70);
+
+/// Returns what the user put off in the middle of a session, or long ago, the latest first.
+pub(super) fn put_off(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Told>> {
+    let mut all =
+        merged(reader, (RemarkKind::Open, PUT_OFF_READ_MAX), (asked.project, asked.fresh))?;
+    all.retain(|remark| asked.now.duration_since(remark.memory.turn_at) <= PUT_OFF_KEPT);
+    all.truncate(asked.limit);
+    Ok(all.iter().map(|remark| told(&remark.memory, remark.sentence(), Some("put off"))).collect())
+}
 
 /// Returns what is open, the latest first, of what each session by itself leaves open.
 pub(super) fn left_open(sessions: &[Session], open: &[Vec<OpenThread<'_>>]) -> Vec<Told> {
@@ -34,7 +49,17 @@ pub(super) fn left_open(sessions: &[Session], open: &[Vec<OpenThread<'_>>]) -> V
 pub(crate) fn open_in(reader: &Reader, project: &str, except: &str) -> Result<Vec<MemoryId>> {
     let sessions = recent_sessions(reader, project, except)?;
     let open: Vec<Vec<OpenThread<'_>>> = sessions.iter().map(Session::open_threads).collect();
-    Ok(threads(&sessions, &open).iter().map(|thread| thread.turn.id).collect())
+    let threads = threads(&sessions, &open);
+    let mut ids: Vec<MemoryId> = threads.iter().map(|thread| thread.turn.id).collect();
+    let put_off = reader.remarks(RemarkKind::Open, project, PUT_OFF_READ_MAX)?;
+    let put_off = put_off.iter().filter(|own| may_be_told(&own.memory));
+    for id in put_off.map(|own| own.memory.id) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids.truncate(OPEN_MAX);
+    Ok(ids)
 }
 
 fn threads<'a, 'b>(

@@ -5,14 +5,15 @@
 
 use std::collections::BTreeSet;
 
-use iai_store::{Reader, Remark, RemarkKind};
+use iai_store::{MemoryId, Reader, Remark, RemarkKind};
 
-use super::material::Since;
-use super::remarked::{Asked, merged};
+use super::lines::project_name;
+use super::material::{Since, may_be_told};
+use super::remarked::{Asked, folded, merged};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{has_alike, is_alike, is_stop_word};
-use crate::remarks::{Waived, Wording, is_one_of, sentences, waived_in};
+use crate::remarks::{Waived, Wording, is_of_one_place, is_one_of, sentences, waived_in};
 
 /// Waivers that are read, the newest first.
 const WAIVERS_READ_MAX: usize = 32;
@@ -31,6 +32,7 @@ const RARE_SHARE: u64 = 500;
 /// What any wish may be about; one of these alone ties nothing.
 const ANY_WISH: &str = "\
      ask|run|add|write|tell|show|check|work|code|file|change|time|start|call|commit|test|answer|\
+     repo|repository|repositories|project|everywhere|anywhere|nobody|everybody|anybody|general|\
      fragen|frage|schreib|schreiben|zeig|zeigen|prüfen|datei|dateien|preguntar|escribe|archivo|\
      спрашивай|пиши|demande|fichier";
 /// What takes back, and names nothing.
@@ -51,12 +53,14 @@ pub(super) enum Fate {
     Over,
 }
 
-/// All that was taken back in a project.
+/// All that was taken back in a project, and in all of them.
 pub(super) struct Waivers(Vec<Waiver>);
 
 struct Waiver {
     remark: Remark,
     words: Words,
+    /// It was said in this project, or for all.
+    is_of_here: bool,
 }
 
 /// The words of a text that tell something, as they are written and without their endings.
@@ -66,11 +70,31 @@ struct Words {
 }
 
 impl Waivers {
-    pub(super) fn read(reader: &Reader, asked: &Asked<'_>) -> Result<Self> {
+    /// Reads what may take back one of these wishes: what was said in this project, for all of
+    /// them, and where a wish comes from another project, there.
+    pub(super) fn read(reader: &Reader, asked: &Asked<'_>, wishes: &[Remark]) -> Result<Self> {
         let kind = (RemarkKind::Waiver, WAIVERS_READ_MAX);
-        let all = merged(reader, kind, (asked.project, asked.fresh))?;
-        let all = all.into_iter();
-        let all = all.map(|remark| Waiver { words: Words::of(with_before(&remark)), remark });
+        let mut all = merged(reader, kind, (asked.project, asked.fresh))?;
+        let everywhere = reader.remarks_for_everywhere(kind.0, kind.1)?;
+        all.extend(everywhere.into_iter().filter(|remark| may_be_told(&remark.memory)));
+        let of_here: BTreeSet<(MemoryId, usize)> = all.iter().map(key_of).collect();
+        let homes = wishes.iter().filter_map(|wish| wish.memory.project.as_deref());
+        let homes: BTreeSet<&str> = homes.filter(|home| *home != asked.project).collect();
+        for home in homes {
+            let there = reader.remarks(kind.0, home, kind.1)?;
+            let of_all =
+                |own: &Remark| may_be_told(&own.memory) && !is_of_one_place(own.sentence());
+            all.extend(there.into_iter().filter(of_all));
+        }
+        let all = folded(all).into_iter().map(|remark| {
+            let mut words = Words::of(with_before(&remark));
+            // Its name is in whatever is said of the project.
+            Words::of(project_name(asked.project)).written.iter().for_each(|word| {
+                words.written.remove(word);
+                words.stems.remove(stem(word));
+            });
+            Waiver { is_of_here: of_here.contains(&key_of(&remark)), words, remark }
+        });
         Ok(Self(all.collect()))
     }
 
@@ -78,7 +102,11 @@ impl Waivers {
     /// holds as far as the latest leaves it.
     pub(super) fn fate(&self, engine: &MemoryEngine, wish: &Remark) -> Fate {
         let words = Words::of(wish.sentence());
+        // What is said elsewhere is about what comes from there, or from here about anything.
+        let is_of_it =
+            |own: &&Waiver| own.is_of_here || own.remark.memory.project == wish.memory.project;
         let later = self.0.iter().filter(|own| wish.memory.turn_at < own.remark.memory.turn_at);
+        let later = later.filter(is_of_it);
         let about: Vec<&Waiver> =
             later.filter(|own| is_about(engine, &words, &own.words)).collect();
         let is_whole = |own: &&Waiver| {
@@ -95,6 +123,10 @@ impl Waivers {
         let words = latest.remark.sentence().to_owned();
         Fate::Narrowed(Since { id: memory.id, at: memory.turn_at, words })
     }
+}
+
+fn key_of(remark: &Remark) -> (MemoryId, usize) {
+    (remark.memory.id, remark.start_byte)
 }
 
 /// Returns a waiver with the sentence right before it, which often says what it is about.

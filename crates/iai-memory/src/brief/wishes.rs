@@ -17,8 +17,12 @@ use crate::remarks::{Wording, languages_wanted, sentences};
 
 /// Wishes that are read to choose from: people say them once, and they stand for long.
 const WISHES_READ_MAX: usize = 32;
-/// Wishes that are told in every project because they were said in several.
-const EVERYWHERE_MAX: usize = 8;
+/// Wishes that are told in every project because they were said in several, …
+const OF_SEVERAL_MAX: usize = 8;
+/// … or because they say so.
+const EVERYWHERE_MAX: usize = 16;
+/// What stands beside a wish of another project.
+const FOR_ALL: &str = "for all projects";
 /// A wish that was said once counts so long: people say a rule once and go by it.
 const WISH_KEPT: SignedDuration = SignedDuration::from_hours(24 * 400);
 /// Wishes of so few words may be alike without being about the same.
@@ -45,7 +49,7 @@ pub(super) fn preferences(
     decided: &[Remark],
 ) -> Result<Vec<Told>> {
     let all = wishes(reader, asked)?;
-    let waivers = Waivers::read(reader, asked)?;
+    let waivers = Waivers::read(reader, asked, &all)?;
     let mut told_of: Vec<Told> = Vec::new();
     for wish in &all {
         if told_of.len() == asked.limit {
@@ -61,8 +65,10 @@ pub(super) fn preferences(
             continue;
         }
         match waivers.fate(engine, wish) {
-            Fate::Holds => told_of.push(remarked(wish)),
-            Fate::Narrowed(since) => told_of.push(Told { since: Some(since), ..remarked(wish) }),
+            Fate::Holds => told_of.push(wished(wish, asked.project)),
+            Fate::Narrowed(since) => {
+                told_of.push(Told { since: Some(since), ..wished(wish, asked.project) });
+            }
             Fate::Over => {}
         }
     }
@@ -80,11 +86,23 @@ fn wishes(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Remark>> {
         merged(reader, (RemarkKind::Preference, WISHES_READ_MAX), (asked.project, asked.fresh))?;
     let age = |own: &Remark| asked.now.duration_since(own.memory.turn_at);
     all.retain(|own| 1 < own.n_said || age(own) <= WISH_KEPT);
-    let everywhere = reader.remarks_everywhere(RemarkKind::Preference, EVERYWHERE_MAX)?;
-    all.extend(everywhere.into_iter().filter(|remark| may_be_told(&remark.memory)));
+    let several = reader.remarks_of_several(RemarkKind::Preference, OF_SEVERAL_MAX)?;
+    let mut everywhere = reader.remarks_for_everywhere(RemarkKind::Preference, EVERYWHERE_MAX)?;
+    everywhere.retain(|own| age(own) <= WISH_KEPT);
+    let of_all = several.into_iter().chain(everywhere);
+    all.extend(of_all.filter(|remark| may_be_told(&remark.memory)));
     let mut all = folded(all);
     all.sort_by_key(|remark| Reverse((remark.n_said, remark.memory.turn_at)));
     Ok(all)
+}
+
+/// Tells a wish, and whether it comes from elsewhere.
+fn wished(wish: &Remark, project: &str) -> Told {
+    let told = remarked(wish);
+    let is_of_here = wish.memory.project.as_deref() == Some(project);
+    let from_elsewhere = (!is_of_here).then(|| FOR_ALL.to_owned());
+    let asides: Vec<String> = told.aside.clone().into_iter().chain(from_elsewhere).collect();
+    Told { aside: (!asides.is_empty()).then(|| asides.join(", ")), ..told }
 }
 
 /// Tells whether a newer wish wants another language for the same, or for all that is said.

@@ -1,7 +1,7 @@
 //! The lines of an export, version 1. Types of their own: they cross a restart.
 
 use iai_store::{
-    ExportChoice, ExportedDeed, ExportedMemory, LinkKind, Memory, MemoryId, PinReach, Role,
+    ExportChoice, ExportedDeed, ExportedMemory, LinkKind, Memory, MemoryId, Reach, Role,
     StoreError, Tier,
 };
 use jiff::Timestamp;
@@ -66,7 +66,7 @@ pub(crate) enum Line {
     },
     Pin {
         memory: MemoryId,
-        reach: PinReach,
+        reach: Reach,
         pinned_at: Timestamp,
     },
     Use {

@@ -76,6 +76,7 @@ fn word_for(kind: RemarkKind) -> &'static str {
         RemarkKind::Preference => "a wish",
         RemarkKind::Decision => "a decision",
         RemarkKind::Waiver => "a waiver",
+        RemarkKind::Open => "left open",
         RemarkKind::Kept => "kept",
     }
 }

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use iai_store::{Memory, Role};
 
 pub(crate) use asking::{asks, is_request};
+pub(super) use deeds::reports_in;
 pub(crate) use matter::{Spoken, matter_of, n_telling};
 
 use super::phrase::{Wording, is_one_of, is_question};
@@ -220,6 +221,15 @@ fn puts_off(sentence: &str, role: Role) -> Option<(&str, Why)> {
         Role::System => false,
     };
     (is_put_off && !wording.has_any(DONE)).then_some((sentence, Why::PutOff))
+}
+
+/// Tells whether a text says anywhere that something is not done yet.
+pub(super) fn says_it_is_open(text: &str) -> bool {
+    parts(text).into_iter().any(|sentence| {
+        let wording = Wording::of(sentence);
+        labelled(sentence).is_some()
+            || [LEFT, PUT_OFF, NOT_NOW].iter().any(|said| wording.has_any(said))
+    })
 }
 
 /// Tells whether the user waits for somebody. A program waits too, but for a lock or an answer.

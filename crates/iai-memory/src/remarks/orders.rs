@@ -3,7 +3,10 @@
 //!
 //! English first, then the basics of German, Russian, French and Spanish.
 
+use std::borrow::Cow;
+
 use super::phrase::{Wording, is_one_of};
+use super::reach::{is_only_reach, names_all};
 use super::waivers::waived_by;
 use super::wishes::{ASKED_FOR, NO_THINGS, is_one_off};
 
@@ -14,11 +17,16 @@ const LABEL_BYTES_MAX: usize = 120;
 const LABELS_MAX: usize = 3;
 /// What is forbidden or asked for in a few words.
 const BRIEF_WORDS: std::ops::RangeInclusive<usize> = 3..=14;
+/// What is said to hold everywhere has so many words.
+const RULE_WORDS: std::ops::RangeInclusive<usize> = 3..=40;
+/// What is asked for with a "please" has so many words with it, where it is for every time.
+const ASKED_WORDS_MIN: usize = 3;
 /// A plural has more letters than "is" and "this".
 const PLURAL_LETTERS_MIN: usize = 5;
 
 /// Tells whether a sentence orders something for every time.
 pub(super) fn is_standing_order(sentence: &str) -> bool {
+    let sentence = &without_quotations(sentence);
     let whole = Wording::of(sentence);
     if is_one_off(&whole) || whole.has_any(TOLD) {
         return false;
@@ -30,13 +38,23 @@ pub(super) fn is_standing_order(sentence: &str) -> bool {
         || whole.has_any(TO_YOU) && (whole.has_any(EVERY_TIME) || waived_by(sentence).is_some())
         || clauses(sentence).filter(|said| !is_only_a_seal(said)).any(|said| {
             let clause = Wording::of(said).without_lead_in(LEAD_INS);
-            is_order(&clause) && clause.has_any(EVERY_TIME)
+            is_order(&clause) && (clause.has_any(EVERY_TIME) || names_all(&clause))
                 || clause.begins_any(IN_GENERAL) && clause.has_any(HERE_ONLY)
                 || clause.begins_any(OF_MANY) && clause.has_any(SINCE_A_DAY)
                 || clause.begins_any(STYLE)
                 || is_forbidden(&clause, whole.len())
                 || Wording::of(said).has_any(ASKED_FOR) && is_in_general(&clause)
         })
+}
+
+/// Leaves out what is quoted: who asks where "everywhere" is orders nothing for every time.
+fn without_quotations(sentence: &str) -> Cow<'_, str> {
+    let is_mark = |letter: char| matches!(letter, '"' | '“' | '”' | '„');
+    if sentence.chars().filter(|letter| is_mark(*letter)).count() < 2 {
+        return Cow::Borrowed(sentence);
+    }
+    let outside = sentence.split(is_mark).step_by(2).collect::<Vec<&str>>();
+    Cow::Owned(outside.join("it"))
 }
 
 /// "When you give me times, use UTC": whatever begins so and goes on with an order.
@@ -77,12 +95,25 @@ fn names_language(word: &str) -> bool {
 pub(super) fn is_only_a_seal(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
     !wording.is_question
-        && wording.possible(SEALS).any(|seal| wording.begins(seal) == Some(wording.len()))
+        && (wording.possible(SEALS).any(|seal| wording.begins(seal) == Some(wording.len()))
+            || is_only_reach(sentence))
 }
 
-/// Tells whether a sentence may be what is meant for every time.
-pub(super) fn can_be_sealed(sentence: &str) -> bool {
-    clauses(sentence).any(is_order_of)
+/// Tells whether a sentence may be what a seal behind it means for every time. What is said to hold
+/// in all projects need be no order: "UTC in logs and docs. All projects."
+pub(super) fn can_be_sealed(sentence: &str, seal: &str) -> bool {
+    if is_only_reach(seal) {
+        let wording = Wording::of(sentence);
+        return RULE_WORDS.contains(&wording.len())
+            && !wording.is_question
+            && !wording.has_any(TOLD)
+            && !is_one_off(&wording);
+    }
+    let is_asked_for = |clause: &str| {
+        let wording = Wording::of(clause);
+        ASKED_WORDS_MIN <= wording.len() && wording.has_any(ASKED_FOR) && !wording.is_question
+    };
+    clauses(sentence).any(|clause| is_order_of(clause) || is_asked_for(clause))
 }
 
 fn is_order_of(clause: &str) -> bool {
@@ -256,7 +287,7 @@ const REPORTED: &str = "\
      crashes|surprises|differences|regressions|comments|objections|complaints|leftovers|traces";
 
 /// Asked for once.
-const ACTIONS: &str = "\
+pub(super) const ACTIONS: &str = "\
      fix|respond|reply|commit|push|merge|update|add|remove|delete|create|make|check|look|run|\
      change|move|rename|implement|continue|show|give|find|list|write|apply|revert|open|close|do|\
      go|let's|can|could|please fix|rebase|resolve|split|start|restart|deploy|install|test|try|\

@@ -77,7 +77,9 @@ pub(super) fn points_at_something(sentence: &str, wording: &Wording) -> bool {
 /// Tells whether a sentence says nothing without the one before it: "we agreed on that".
 pub(crate) fn points_back(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
-    wording.has_any(POINTING_BACK) || wording.begins_any(POINTING_THERE)
+    wording.has_any(POINTING_BACK)
+        || wording.begins_any(POINTING_THERE)
+        || wording.has_any(POINTING_AT_A_WAY)
 }
 
 /// Tells whether who says a sentence calls it so: "Decision: …".
@@ -284,6 +286,11 @@ pub(super) const POINTING_BACK: &str = "\
      it|them|on that|for that|with that|about that|to that|do that|that way|on this|for this|\
      dafür|damit|dabei|darauf|so machen|на этом|для этого|так и|pour ça|pour cela|comme ça|así|\
      para eso";
+
+/// "That's how I want it", "you can drop that".
+const POINTING_AT_A_WAY: &str = "\
+     that's how|that is how|this is how|drop that|skip that|leave that out|stop that|so will ich|\
+     вот так|c'est comme ça|así es como";
 
 /// … where a sentence begins so.
 const POINTING_THERE: &str = "there|then there|da|dort|allí|ahí|là|там";

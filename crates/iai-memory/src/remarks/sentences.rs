@@ -16,6 +16,13 @@ const ABBREVIATIONS: &[&str] = &[
     "mr", "mrs", "nr", "resp", "sog", "st", "usw", "vgl", "vs",
 ];
 
+/// Behind a figure and a stop, one of these begins a sentence though it is written small: "the
+/// limit is 30. and look at the log". "On the 3. of may" goes on.
+const BEGINNINGS: &[&str] = &[
+    "also", "and", "but", "can", "could", "i", "it", "let", "lets", "no", "not", "now", "ok", "so",
+    "that", "thats", "the", "then", "they", "we", "what", "yes", "you",
+];
+
 /// Returns the sentences of a text, in order.
 pub(crate) fn sentences(text: &str) -> Vec<Range<usize>> {
     let text = beginning(text, BYTES_MAX);
@@ -87,7 +94,9 @@ fn goes_on(said: &str, end: char, rest: &str) -> bool {
         return next.is_some_and(|next| next.is_lowercase() || next.is_numeric());
     }
     let is_short = last.chars().count() <= 1 || last.contains('.') && !last.contains("..");
-    let is_number = last.chars().all(|letter| letter.is_ascii_digit());
+    let word = rest.split(|letter: char| !letter.is_alphanumeric()).find(|word| !word.is_empty());
+    let is_begun = word.is_some_and(|word| BEGINNINGS.contains(&word));
+    let is_number = last.chars().all(|letter| letter.is_ascii_digit()) && !is_begun;
     let is_cut = end == '…' || said.ends_with('.');
     let may_go_on = is_cut || end == '.' && (is_short || is_number);
     may_go_on && next.is_some_and(char::is_lowercase)
@@ -123,6 +132,7 @@ mod tests {
             &["call it (approx. 5 of them, z.b. two) ok"],
         );
         check("on the 3. of may", &["on the 3. of may"]);
+        check("so 30. and look, it works", &["so 30.", "and look, it works"]);
         check("is it so? no. wait... it is", &["is it so?", "no.", "wait... it is"]);
         check("決めた。使う", &["決めた。", "使う"]);
         check("Да. Нет.", &["Да.", "Нет."]);

@@ -6,6 +6,7 @@
 
 use super::phrase::Wording;
 use super::sentences::sentences;
+use super::wishes::SINCE_TODAY;
 
 /// Shorter sentences take back something that only who heard the talk knows.
 const WORDS: std::ops::RangeInclusive<usize> = 3..=60;
@@ -29,6 +30,10 @@ pub(crate) fn waived_by(sentence: &str) -> Option<Waived> {
     // "The importer no longer logs names" takes nothing back: it tells how things are.
     let is_addressed = wording.has_any(ADDRESSED);
     let is_may = || wording.has_any(MAY) && !wording.has_any(NO_LEAVE) && !wording.has_any(ONE_OFF);
+    // "We fix it today though it's Friday, exception" takes nothing back for tomorrow.
+    if wording.has_any(ONCE) && !wording.has_any(SINCE_TODAY) {
+        return None;
+    }
     let is_waiver = wording.has_any(NO_LONGER)
         || is_addressed && (wording.has_any(ENDED) || wording.has_any(EXCEPTIONS))
         || is_may()
@@ -65,9 +70,15 @@ const AS_BEFORE: &str = "\
      como antes|toujours|comme avant|по прежнему";
 const REST_WORDS_MAX: usize = 8;
 
+/// Said of one time.
+const ONCE: &str = "\
+     today|tonight|this time|this once|just once|only once|heute|diesmal|сегодня|aujourd'hui|\
+     cette fois|hoy|esta vez";
+
 /// Says by itself that something is over.
 const NO_LONGER: &str = "\
-     stop asking|stop adding|stop doing|stop using|stop writing|stop running|you can stop|\
+     no more|forget it|forget that|giving up on|given up on|i gave up on|stop asking|stop adding|\
+     stop doing|stop using|stop writing|stop running|you can stop|\
      you may stop|forget what i said|forget my|forget the rule|forget about|forget the … rule|\
      drop the … rule|drop the rule|drop that rule|scrap the|scrap that rule|ignore my|\
      ignore what i said|ignore the rule|rule is off|rule is gone|rule is dead|rule is lifted|\

@@ -4,7 +4,7 @@
 //!
 //! English first, then the basics of German, Russian, French and Spanish.
 
-use super::orders::is_standing_order;
+use super::orders::{ACTIONS, is_standing_order};
 use super::phrase::{Wording, is_one_of};
 use super::rules::{LEAD_INS, POINTING, POINTING_BACK, is_labelled};
 
@@ -52,11 +52,14 @@ pub(super) fn is_preference(sentence: &str) -> bool {
 /// Tells whether the user asks for something to be left out, in one clause: "no emojis please".
 /// "No, the other one please" has a comma behind the "no".
 fn wishes_none(sentence: &str) -> bool {
+    // "Go on with the rest, I don't want two systems" is about what is being done.
+    let is_of_a_deed = Wording::of(sentence).without_lead_in(BEFORE_A_NO).begins_any(ACTIONS);
     sentence.split([',', ';', ':', '.', '(', '–']).any(|clause| {
         let clause = Wording::of(clause).without_lead_in(BEFORE_A_NO);
         let none = clause.possible(NONE).find_map(|none| clause.begins(none));
         let is_asked = clause.possible(NONE_PLEASE).find_map(|none| clause.begins(none));
         let unwanted = clause.possible(UNWANTED).find_map(|none| clause.begins(none));
+        let unwanted = unwanted.filter(|_| !is_of_a_deed);
         let next = is_asked.or(none.filter(|_| clause.ends_any(ASKED_FOR))).or(unwanted);
         let is_thing = |word: &str| !is_one_of(word, NO_THINGS);
         next.and_then(|next| clause.word(next)).is_some_and(is_thing)
@@ -169,7 +172,7 @@ pub(super) fn is_one_off(wording: &Wording) -> bool {
 }
 
 /// From a day on, and not only on it.
-const SINCE_TODAY: &str = "\
+pub(super) const SINCE_TODAY: &str = "\
      from today|as of today|from tomorrow|as of now|ab heute|ab morgen|à partir d'aujourd'hui|\
      a partir de hoy|с сегодняшнего дня";
 const ONE_OFF: &str = "\

@@ -3,8 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use iai_store::{
-    ExportedDeed, ExportedMemory, Link, LinkKind, MemoryId, Model, ModelState, Part, PinReach,
-    Reader,
+    ExportedDeed, ExportedMemory, Link, LinkKind, MemoryId, Model, ModelState, Part, Reach, Reader,
 };
 use iai_sync::CarriedVectors;
 use jiff::Timestamp;
@@ -18,7 +17,7 @@ use crate::export::Line;
 /// A body that was read: what it says.
 pub(super) enum Body {
     Memory(Box<ExportedMemory>),
-    Pin { reach: PinReach, at: Timestamp },
+    Pin { reach: Reach, at: Timestamp },
     Profile { knob: String, value: Value, at: Timestamp },
     Identity { text: String, at: Timestamp },
     Link(Link),

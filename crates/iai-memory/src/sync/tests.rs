@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use iai_store::{ForgetReason, GoneNames, MemoryId, PinReach, VaultKind, VaultNumber};
+use iai_store::{ForgetReason, GoneNames, MemoryId, Reach, VaultKind, VaultNumber};
 use iai_sync::{
     Appended, Entry, EntryName, Head, MachineId, MachineKey, Remote, RemoteError, SyncKey, VaultId,
     VaultKeys, random,
@@ -213,7 +213,7 @@ fn two_machines_have_one_memory() {
     );
     let ids = one.trial.tell(&["the staging port is 5433", "we deploy on Fridays"]);
     one.engine()
-        .pin(&ids[1].to_string(), (PinReach::Everywhere, Consent::NotAsked), one.now())
+        .pin(&ids[1].to_string(), (Reach::Everywhere, Consent::NotAsked), one.now())
         .unwrap();
     one.engine().set_identity("a person", one.now()).unwrap();
     let fixed = "the staging port is 5434";
@@ -340,9 +340,7 @@ fn what_is_personal_never_enters_a_team() {
     };
     one.engine().capture(&private, one.now()).unwrap();
     one.engine().set_identity("a person", one.now()).unwrap();
-    one.engine()
-        .pin(&ids[0].to_string(), (PinReach::Project, Consent::NotAsked), one.now())
-        .unwrap();
+    one.engine().pin(&ids[0].to_string(), (Reach::Project, Consent::NotAsked), one.now()).unwrap();
     one.engine().contradict(&ids[1].to_string(), "its timeout is 60 s", "s1", one.now()).unwrap();
     settle(&[&one, &other], &mut shelf);
     assert_eq!(other.texts().len(), 3);
@@ -484,7 +482,7 @@ fn random_work_in_any_order_converges() {
             match (dice.roll(8), known) {
                 (0 | 1, _) => ids.extend(machine.trial.tell(&[&format!("said in step {step}")])),
                 (2, Some(id)) => {
-                    let pin = (PinReach::Everywhere, Consent::Given);
+                    let pin = (Reach::Everywhere, Consent::Given);
                     engine.pin(&id.to_string(), pin, machine.now()).unwrap();
                 }
                 (3, Some(id)) => drop(engine.unpin(&id.to_string(), machine.now()).unwrap()),

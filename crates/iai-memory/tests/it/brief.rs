@@ -1,7 +1,7 @@
 //! The brief: about this project, about nothing else, within its budget, in a person's words.
 
 use iai_memory::{
-    Brief, BriefAsk, CaptureAsk, Consent, MemoryEngine, NewMemory, PinReach, Role, Tier,
+    Brief, BriefAsk, CaptureAsk, Consent, MemoryEngine, NewMemory, Reach, Role, Tier,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -163,7 +163,7 @@ fn nothing_of_another_project_is_told() {
     store(&home, both);
     organise(&home.engine);
     let id = home.recall("zebra17 vault").hits[0].record_id.to_string();
-    home.engine.pin(&id, (PinReach::Project, Consent::Given), now()).unwrap();
+    home.engine.pin(&id, (Reach::Project, Consent::Given), now()).unwrap();
     for _ in 0..5 {
         home.recall("zebra17 vault");
     }
@@ -189,7 +189,7 @@ fn what_no_longer_holds_is_not_told() {
     store(&home, conversation("a", "/w/p", days_ago(9), &texts));
     organise(&home.engine);
     let old = home.recall("deploy blue button").hits[0].record_id.to_string();
-    home.engine.pin(&old, (PinReach::Project, Consent::Given), now()).unwrap();
+    home.engine.pin(&old, (Reach::Project, Consent::Given), now()).unwrap();
     assert!(brief_of(&home, Some("/w/p")).l1.contains("blue"));
     home.engine.contradict(&old, "Always deploy with the green lever.", "s", now()).unwrap();
     organise(&home.engine);
@@ -336,13 +336,13 @@ fn what_was_asked_to_be_remembered_stays_in_sight_until_it_is_unpinned() {
     assert!(brief.l1.contains("pinned: “Remember: the door code is 4711.”"), "{}", brief.l1);
     assert!(brief.l1.contains("second floor"), "kept on purpose: {}", brief.l1);
     assert_eq!(brief_of(&home, Some("/w/q")).markdown, "");
-    home.engine.pin(&pinned, (PinReach::Everywhere, Consent::Given), now()).unwrap();
+    home.engine.pin(&pinned, (Reach::Everywhere, Consent::Given), now()).unwrap();
     assert!(brief_of(&home, Some("/w/q")).l1.contains("4711"));
     assert!(brief_of(&home, None).l1.contains("4711"));
     assert_eq!(home.engine.pins().unwrap().len(), 1);
     home.engine.unpin(&pinned[..8], now()).unwrap();
     assert!(home.engine.pins().unwrap().is_empty());
-    assert!(home.engine.pin("ffffffff", (PinReach::Project, Consent::Given), now()).is_err());
+    assert!(home.engine.pin("ffffffff", (Reach::Project, Consent::Given), now()).is_err());
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn there_is_a_most_to_what_can_be_pinned() {
     }
     assert_eq!(home.engine.pins().unwrap().len(), 100);
     let other = capture(&home, "One more shelf is taken.", "/w/p");
-    assert!(home.engine.pin(&other, (PinReach::Project, Consent::Given), now()).is_err());
+    assert!(home.engine.pin(&other, (Reach::Project, Consent::Given), now()).is_err());
 }
 
 fn pinned(home: &Home) -> Vec<String> {
@@ -368,7 +368,7 @@ fn a_correction_is_pinned_in_the_place_of_what_it_corrects() {
         answer.new_record_id.to_string()
     };
     let first = capture(&home, "Remember: the door code is 4711.", "/w/p");
-    home.engine.pin(&first, (PinReach::Everywhere, Consent::Given), now()).unwrap();
+    home.engine.pin(&first, (Reach::Everywhere, Consent::Given), now()).unwrap();
     let second = correct(&first, "The door code is 1234.");
     assert_eq!(pinned(&home), [second.as_str()]);
     let brief = brief_of(&home, Some("/w/q"));

@@ -72,6 +72,37 @@ fn a_wish_that_was_taken_back_is_not_told() {
     check(&["emojis in commit messages are fine again", wish], &[wish], &["since"]);
 }
 
+/// What is told in another project of what was said in this one, each a session of its own.
+#[track_caller]
+fn check_elsewhere(said: &[&str], told: &[&str], untold: &[&str]) {
+    let home = home_of(said);
+    store(&home, conversation("other", "/w/q", days_ago(1), &["Look at the log.", "I do."]));
+    let holds = brief_of(&home, Some("/w/q")).l1;
+    for words in told {
+        assert!(holds.contains(words), "{words} is told:\n{holds}");
+    }
+    for words in untold {
+        assert!(!holds.contains(words), "{words} is not told:\n{holds}");
+    }
+}
+
+#[test]
+fn a_wish_for_all_projects_is_told_in_all_as_far_as_it_holds() {
+    let tests = "always run the tests before you tell me something is done. any repo";
+    check_elsewhere(&[tests], &["for all projects: “always run the tests"], &[]);
+    check_elsewhere(&["always run the tests of the parser first"], &[], &["parser"]);
+    check_elsewhere(&["please keep answers short, no recap at the end"], &["keep answers"], &[]);
+    let push = "please never push. I do that myself. all repos";
+    let branches = "you may push feature branches now";
+    let since = format!("since 2026-08-16: “{branches}”");
+    check_elsewhere(&[push, branches], &["please never push.", &since], &[]);
+    // What is taken back for one place only holds elsewhere.
+    let here = "in this repo you may push feature branches now";
+    check_elsewhere(&[push, here], &["please never push."], &["since"]);
+    let (kept, once) = ("no deploys on fridays, every repo", "we fix it today, exception, friday");
+    check_elsewhere(&[kept, once], &[kept], &["since"]);
+}
+
 #[test]
 fn the_latest_language_is_told() {
     let spanish = "commit messages in Spanish in this repo please";

@@ -339,6 +339,7 @@ const HOLDERS: &[(&str, &str)] = &[
     ("pattern_evidence", "memory"),
     ("pin", "memory"),
     ("remark", "memory"),
+    ("remark_everywhere", "memory"),
     ("memory_use", "memory"),
 ];
 const IN_VECTORS: &str = "

@@ -80,9 +80,23 @@ impl Reader {
         self.whole_remarks(kind, &found)
     }
 
+    /// Returns what holds in every project because it says so, the newest first.
+    pub fn remarks_for_everywhere(&self, kind: RemarkKind, limit: usize) -> Result<Vec<Remark>> {
+        let keys: Vec<RemarkKey> = self.run("reading remarks for everywhere", |c| {
+            c.prepare_cached(
+                "SELECT r.memory, r.start_byte, r.end_byte, r.turn_at_ms, r.words
+                   FROM remark_everywhere e JOIN remark r USING (memory, start_byte, kind)
+                  WHERE e.kind = ? ORDER BY e.turn_at_ms DESC LIMIT ?",
+            )?
+            .query_map(params![kind, sql_limit(limit)], RemarkKey::of)?
+            .collect()
+        })?;
+        self.whole_remarks(kind, &keys)
+    }
+
     /// Returns what was remarked in the same words in at least two projects and still holds, the
     /// newest first.
-    pub fn remarks_everywhere(&self, kind: RemarkKind, limit: usize) -> Result<Vec<Remark>> {
+    pub fn remarks_of_several(&self, kind: RemarkKind, limit: usize) -> Result<Vec<Remark>> {
         let sql = "
             SELECT r.memory, r.start_byte, r.end_byte, max(r.turn_at_ms), r.words
               FROM (SELECT * FROM remark WHERE kind = ?1 ORDER BY words LIMIT ?2) r

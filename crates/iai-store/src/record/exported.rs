@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{LinkKind, Memory, MemoryId, PinReach};
+use super::{LinkKind, Memory, MemoryId, Reach};
 
 /// Which memories an export takes; an empty choice takes all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub enum ExportedDeed {
         /// The memory.
         memory: MemoryId,
         /// Where it is told.
-        reach: PinReach,
+        reach: Reach,
         /// Since when.
         pinned_at: Timestamp,
     },

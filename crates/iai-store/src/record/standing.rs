@@ -6,8 +6,8 @@ use super::named::named;
 use super::{Memory, MemoryNumber};
 
 named! {
-    /// Where a pinned memory is told.
-    pub enum PinReach("reach of a pin") {
+    /// Where something is told that holds beyond its session.
+    pub enum Reach("reach") {
         /// In the project it was said in.
         Project = "project",
         /// In every session.
@@ -24,6 +24,8 @@ named! {
         Decision = "decision",
         /// What the user no longer asks for, or only in part.
         Waiver = "waiver",
+        /// What the user put off, and nobody took up since.
+        Open = "open",
         /// What somebody asked to be kept.
         Kept = "kept",
     }
@@ -40,6 +42,8 @@ pub struct NewRemark {
     pub end_byte: usize,
     /// A hash of its words.
     pub words: i64,
+    /// Where it holds, by what is said beside it.
+    pub reach: Reach,
 }
 
 /// A sentence that holds beyond its session, with the memory it stands in.

@@ -487,27 +487,29 @@ fn a_panic_inside_a_write_keeps_nothing() {
 
 #[test]
 fn what_holds_for_good_goes_with_its_memory() {
-    use crate::record::{NewRemark, PinReach, RemarkKind, Uses};
+    use crate::record::{NewRemark, Reach, RemarkKind, Uses};
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path()).unwrap();
     insert(&mut store, 0, "always knock").unwrap();
     let (id, number) = (turn(0, "always knock").id(), MemoryNumber::new(1));
-    let remark = NewRemark { kind: RemarkKind::Preference, start_byte: 0, end_byte: 6, words: 5 };
+    let (kind, reach) = (RemarkKind::Preference, Reach::Everywhere);
+    let remark = NewRemark { kind, start_byte: 0, end_byte: 6, words: 5, reach };
     let now = Timestamp::UNIX_EPOCH;
     let used = Uses { n_recalled: 1, n_reinforced: 0 };
     store
         .write(|w| {
-            w.pin(id, PinReach::Everywhere, now)?;
+            w.pin(id, Reach::Everywhere, now)?;
             w.put_remarks(number, &[remark])?;
             w.add_uses(&[(id, used)], now)
         })
         .unwrap();
     let count = |store: &Store| -> i64 {
         let sql = "SELECT (SELECT count(*) FROM pin) + (SELECT count(*) FROM remark)
+                        + (SELECT count(*) FROM remark_everywhere)
                         + (SELECT count(*) FROM memory_use)";
         store.reader.connection.query_row(sql, [], |row| row.get(0)).unwrap()
     };
-    assert_eq!(count(&store), 3);
+    assert_eq!(count(&store), 4);
     store.reader.connection.execute("DELETE FROM memory", []).unwrap();
     assert_eq!(count(&store), 0);
 }

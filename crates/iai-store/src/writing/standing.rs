@@ -7,7 +7,7 @@ use super::Writing;
 use crate::error::{Result, StoreError};
 use crate::reader::sql_limit;
 use crate::record::memory::Millis;
-use crate::record::{MemoryId, MemoryNumber, NewRemark, PinReach, Uses};
+use crate::record::{MemoryId, MemoryNumber, NewRemark, Reach, RemarkKind, Uses};
 
 /// What the user may say about themselves; the schema says so too.
 const IDENTITY_CHARS_MAX: usize = 4000;
@@ -30,7 +30,7 @@ impl Writing<'_> {
     }
 
     /// Keeps a memory in sight.
-    pub fn pin(&self, id: MemoryId, reach: PinReach, now: Timestamp) -> Result<()> {
+    pub fn pin(&self, id: MemoryId, reach: Reach, now: Timestamp) -> Result<()> {
         let number = self.number(id)?;
         self.reader.run("pinning a memory", |c| {
             c.prepare_cached("INSERT OR REPLACE INTO pin VALUES (?, ?, ?)")?.execute(params![
@@ -63,11 +63,34 @@ impl Writing<'_> {
                      (memory, start_byte, end_byte, kind, place, turn_at_ms, words)
                  SELECT number, ?2, ?3, ?4, place, turn_at_ms, ?5 FROM memory WHERE number = ?1",
             )?;
+            let mut spread = c.prepare_cached(
+                "INSERT OR IGNORE INTO remark_everywhere (memory, start_byte, kind, turn_at_ms)
+                 SELECT memory, start_byte, kind, turn_at_ms FROM remark
+                  WHERE memory = ? AND start_byte = ? AND kind = ?",
+            )?;
             for remark in remarks {
                 let (start, end) = (sql_limit(remark.start_byte), sql_limit(remark.end_byte));
                 insert.execute(params![number, start, end, remark.kind, remark.words])?;
+                match remark.reach {
+                    Reach::Everywhere => spread.execute(params![number, start, remark.kind])?,
+                    Reach::Project => 0,
+                };
             }
             Ok(())
+        })
+    }
+
+    /// Drops the remark of a kind that begins at this byte of a memory, if there is one.
+    pub fn drop_remark(
+        &self,
+        number: MemoryNumber,
+        start_byte: usize,
+        kind: RemarkKind,
+    ) -> Result<()> {
+        self.reader.run("dropping a remark", |c| {
+            c.prepare_cached("DELETE FROM remark WHERE memory = ? AND start_byte = ? AND kind = ?")?
+                .execute(params![number, sql_limit(start_byte), kind])
+                .map(drop)
         })
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use iai_store::{
     Attached, BackupAsk, BackupChecked, CheckDepth, Existing, KeySource, MemoryId, NewMaster,
-    PinReach, RestoreAsk, Store, StoreError, back_up, check_backup, restore,
+    Reach, RestoreAsk, Store, StoreError, back_up, check_backup, restore,
 };
 use serde_json::json;
 use zeroize::Zeroizing;
@@ -58,7 +58,7 @@ fn filled(store: &mut Store) -> Vec<MemoryId> {
         .write(|w| {
             w.supersede(ids[0], ids[1], at(50))?;
             w.strengthen((ids[1], ids[2]), "s", 0.3, at(60))?;
-            w.pin(ids[2], PinReach::Everywhere, at(70))?;
+            w.pin(ids[2], Reach::Everywhere, at(70))?;
             w.set_identity("I am I", at(80))?;
             w.set_profile("verbosity", &json!(3), at(90))
         })

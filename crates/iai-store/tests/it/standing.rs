@@ -1,6 +1,6 @@
 //! What holds beyond a session is read back in the order it is told.
 
-use iai_store::{ExceptSessions, NewMemory, NewRemark, PinReach, RemarkKind, Store, Uses};
+use iai_store::{ExceptSessions, NewMemory, NewRemark, Reach, RemarkKind, Store, Uses};
 use jiff::Timestamp;
 
 use crate::fixture::{Home, at, insert, kind, turn};
@@ -89,10 +89,13 @@ fn remarks_are_told_where_they_were_made_or_when_made_in_two_projects() {
     let reader = store.reader().unwrap();
     store
         .write(|w| {
-            for (turn, words) in turns.iter().zip([7, 7, 8]) {
+            let here = Reach::Project;
+            let said = [(7, here), (7, here), (8, Reach::Everywhere)];
+            for (turn, (words, reach)) in turns.iter().zip(said) {
                 let number = reader.number_of(turn.id())?.unwrap();
                 let kind = RemarkKind::Preference;
-                w.put_remarks(number, &[NewRemark { kind, start_byte: 0, end_byte: 5, words }])?;
+                let remark = NewRemark { kind, start_byte: 0, end_byte: 5, words, reach };
+                w.put_remarks(number, &[remark])?;
             }
             Ok::<(), iai_store::StoreError>(())
         })
@@ -102,10 +105,16 @@ fn remarks_are_told_where_they_were_made_or_when_made_in_two_projects() {
     assert_eq!(told, [("knock once", 1), ("knock twice", 2)]);
     assert_eq!(own[0].sentence(), "knock");
     assert!(reader.remarks(RemarkKind::Decision, "p", 5).unwrap().is_empty());
-    let shared = reader.remarks_everywhere(RemarkKind::Preference, 5).unwrap();
+    let shared = reader.remarks_of_several(RemarkKind::Preference, 5).unwrap();
     assert_eq!(shared.iter().map(|shared| shared.words).collect::<Vec<_>>(), [7]);
+    let wide = |kind| -> Vec<i64> {
+        let wide = reader.remarks_for_everywhere(kind, 5).unwrap();
+        wide.iter().map(|wide| wide.words).collect()
+    };
+    assert_eq!((wide(RemarkKind::Preference), wide(RemarkKind::Waiver)), (vec![8], vec![]));
     store.write(|w| w.supersede(turns[2].id(), turns[1].id(), at(9))).unwrap();
     assert_eq!(reader.remarks(RemarkKind::Preference, "p", 5).unwrap().len(), 1);
+    assert_eq!(wide(RemarkKind::Preference), [] as [i64; 0], "it no longer holds");
 }
 
 #[test]
@@ -115,9 +124,9 @@ fn pins_are_told_where_they_reach() {
     let mut store = store_of(&home, &turns);
     store
         .write(|w| {
-            w.pin(turns[0].id(), PinReach::Project, at(1))?;
-            w.pin(turns[1].id(), PinReach::Project, at(2))?;
-            w.pin(turns[2].id(), PinReach::Everywhere, at(3))
+            w.pin(turns[0].id(), Reach::Project, at(1))?;
+            w.pin(turns[1].id(), Reach::Project, at(2))?;
+            w.pin(turns[2].id(), Reach::Everywhere, at(3))
         })
         .unwrap();
     let reader = store.reader().unwrap();

@@ -1,6 +1,6 @@
 //! What holds for good: the brief, the identity, the pins.
 
-use iai_memory::{BriefAsk, Consent, MemoryEngine, PinReach};
+use iai_memory::{BriefAsk, Consent, MemoryEngine, Reach};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -39,8 +39,8 @@ pub(super) fn pin(
     now: Timestamp,
 ) -> Result<Value, Failure> {
     let reach = match given.flag("everywhere")? {
-        true => PinReach::Everywhere,
-        false => PinReach::Project,
+        true => Reach::Everywhere,
+        false => Reach::Project,
     };
     let consent = match given.flag("untrusted_too")? {
         true => Consent::Given,

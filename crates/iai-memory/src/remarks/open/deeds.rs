@@ -51,15 +51,28 @@ impl<'a> Deeds<'a> {
     }
 
     fn read(&mut self, turn: &Memory) {
-        let ranges = at_the_ends(&turn.text, READ_BYTES).into_iter();
-        let said: Vec<&str> = ranges.filter_map(|range| turn.text.get(range)).collect();
+        let said = said_in(&turn.text);
         if turn.role == Role::Assistant {
             let is_bare = |first: &&str| is_report(first) && matter_done(first).is_empty();
             self.is_bare = said.first().is_some_and(is_bare);
         }
-        let reports = said.into_iter().filter(|part| is_report(part)).map(matter_done);
-        self.reports.extend(reports.filter(|report| !report.is_empty()).take(REPORTS_MAX));
+        self.reports.extend(reports(said));
     }
+}
+
+/// Returns what each report of a text is about.
+pub(in crate::remarks) fn reports_in(text: &str) -> Vec<BTreeSet<String>> {
+    reports(said_in(text)).collect()
+}
+
+fn said_in(text: &str) -> Vec<&str> {
+    let ranges = at_the_ends(text, READ_BYTES).into_iter();
+    ranges.filter_map(|range| text.get(range)).collect()
+}
+
+fn reports(said: Vec<&str>) -> impl Iterator<Item = BTreeSet<String>> {
+    let reports = said.into_iter().filter(|part| is_report(part)).map(matter_done);
+    reports.filter(|report| !report.is_empty()).take(REPORTS_MAX)
 }
 
 /// What a report is about, without the words that make it one.

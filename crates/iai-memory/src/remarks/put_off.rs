@@ -1,0 +1,257 @@
+//! What the user puts off for longer than a session ("let us put it off", "leave it open"), and
+//! whether somebody took it up since. What is said at the ends of the last sessions is told anyway
+//! ([`super::open`]); this keeps what was said in the middle of one, or long ago.
+//!
+//! English first, then the basics of German, Russian, French and Spanish.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use iai_store::{Memory, MemoryNumber, NewRemark, Reader, RemarkKind};
+use jiff::Timestamp;
+
+use super::open::{matter_of, n_telling, reports_in, says_it_is_open};
+use super::phrase::Wording;
+use super::{REMARK_BYTES_MAX, is_spoken, remark, words_hash};
+use crate::error::Result;
+use crate::organise::n_shared;
+
+/// Things that one turn puts off; one with more is a plan.
+const PUT_OFF_MAX: usize = 2;
+/// What is put off is told with up to so many sentences before it, …
+const BEFORE_MAX: usize = 2;
+/// … until so many words tell what it is. What tells fewer even then is not kept.
+const TELLING_MIN: usize = 3;
+/// A longer text is pasted, and names everything.
+const TEXT_BYTES_MAX: usize = 2000;
+/// Things of one project that are listened for, the newest.
+const LISTENED_MAX: usize = 32;
+/// What takes something up has so many of its words at least.
+const SHARED_MIN: usize = 2;
+
+/// Returns what a turn of the user puts off, each with the sentences that say what it is.
+pub(super) fn put_off_in(text: &str, ranges: &[Range<usize>]) -> Vec<NewRemark> {
+    if TEXT_BYTES_MAX < text.len() {
+        return Vec::new();
+    }
+    let said = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
+    let mut found: Vec<NewRemark> = Vec::new();
+    for (place, range) in ranges.iter().enumerate().filter(|(_, range)| is_put_off(said(range))) {
+        let told_up_to = found.last().map_or(0, |last| last.end_byte);
+        let from = place.saturating_sub(BEFORE_MAX);
+        let mut starts = ranges.get(from..=place).unwrap_or_default().iter().rev().map(|r| r.start);
+        let start_byte = starts.find(|start| {
+            TELLING_MIN <= n_telling(text.get(*start..range.end).unwrap_or_default())
+        });
+        let is_of_size = |start: &usize| {
+            told_up_to <= *start && range.end - start <= REMARK_BYTES_MAX + REMARK_BYTES_MAX / 2
+        };
+        let Some(start_byte) = start_byte.filter(is_of_size) else { continue };
+        let words = words_hash(text.get(start_byte..range.end).unwrap_or_default());
+        found.push(remark(RemarkKind::Open, start_byte..range.end, words));
+        if found.len() == PUT_OFF_MAX {
+            break;
+        }
+    }
+    found
+}
+
+fn is_put_off(sentence: &str) -> bool {
+    let wording = Wording::of(sentence);
+    !wording.is_question && wording.has_any(LATER) && !wording.has_any(NO_WORK)
+}
+
+/// Where something stands that was put off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PutOffAt {
+    pub(super) number: MemoryNumber,
+    pub(super) start_byte: usize,
+}
+
+/// What was put off in the projects that are spoken in, while memories are read in order.
+#[derive(Default)]
+pub(super) struct PutOff {
+    by_project: BTreeMap<String, Vec<Thing>>,
+    /// Nothing of what is stored counts.
+    is_anew: bool,
+}
+
+struct Thing {
+    at: PutOffAt,
+    session: String,
+    said_at: Timestamp,
+    matter: BTreeSet<String>,
+}
+
+impl PutOff {
+    /// Knows nothing of what is stored.
+    pub(super) fn anew() -> Self {
+        Self { is_anew: true, ..Self::default() }
+    }
+
+    /// Listens to a memory with the remarks found in it; returns what it takes up.
+    pub(super) fn hear(
+        &mut self,
+        reader: &Reader,
+        (number, memory): (MemoryNumber, &Memory),
+        remarks: &[NewRemark],
+    ) -> Result<Vec<PutOffAt>> {
+        let Some(project) = memory.project.clone().filter(|_| is_spoken(memory)) else {
+            return Ok(Vec::new());
+        };
+        let things = match self.by_project.entry(project) {
+            std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::btree_map::Entry::Vacant(new) => {
+                let stored = match self.is_anew {
+                    true => Vec::new(),
+                    false => stored_things(reader, new.key())?,
+                };
+                new.insert(stored)
+            }
+        };
+        let own: Vec<Thing> = remarks
+            .iter()
+            .filter(|remark| remark.kind == RemarkKind::Open)
+            .map(|remark| Thing::of(number, memory, remark.start_byte..remark.end_byte))
+            .collect();
+        let taken_up = taken_up(things, memory, &own);
+        things.retain(|thing| !taken_up.contains(&thing.at));
+        things.extend(own);
+        let n_over = things.len().saturating_sub(LISTENED_MAX);
+        things.drain(..n_over);
+        Ok(taken_up)
+    }
+}
+
+impl Thing {
+    fn of(number: MemoryNumber, memory: &Memory, range: Range<usize>) -> Self {
+        let (start_byte, text) = (range.start, memory.text.get(range).unwrap_or_default());
+        Self {
+            at: PutOffAt { number, start_byte },
+            session: memory.session.clone(),
+            said_at: memory.turn_at,
+            matter: matter_of(text),
+        }
+    }
+}
+
+fn stored_things(reader: &Reader, project: &str) -> Result<Vec<Thing>> {
+    let mut things = Vec::new();
+    for remark in reader.remarks(RemarkKind::Open, project, LISTENED_MAX)? {
+        if let Some(number) = reader.number_of(remark.memory.id)? {
+            things.push(Thing::of(number, &remark.memory, remark.start_byte..remark.end_byte));
+        }
+    }
+    // The oldest first, as they are heard.
+    things.reverse();
+    Ok(things)
+}
+
+/// Returns what a memory takes up: in the same session what it reports as done, in a later one
+/// what it speaks of, unless it only says that it is still open. Who puts it off again says so
+/// anew.
+fn taken_up(things: &[Thing], memory: &Memory, own: &[Thing]) -> Vec<PutOffAt> {
+    if things.is_empty() || TEXT_BYTES_MAX < memory.text.len() {
+        return Vec::new();
+    }
+    let reports = reports_in(&memory.text);
+    let spoken = matter_of(&memory.text);
+    let is_open = says_it_is_open(&memory.text);
+    let is_taken_up = |thing: &&Thing| {
+        let matter = &thing.matter;
+        let has_half = |words: &BTreeSet<String>| {
+            let n_shared = n_shared(matter, words);
+            SHARED_MIN.min(matter.len()) <= n_shared && matter.len() <= 2 * n_shared
+        };
+        let is_said_again = || own.iter().any(|again| has_half(&again.matter));
+        let is_later = thing.said_at < memory.turn_at;
+        let is_done = || reports.iter().any(has_half);
+        match thing.session == memory.session {
+            true => is_later && (is_done() || is_said_again()),
+            false => is_later && (is_said_again() || !is_open && has_half(&spoken)),
+        }
+    };
+    things.iter().filter(is_taken_up).map(|thing| thing.at).collect()
+}
+
+/// Says that something waits for longer than a moment.
+const LATER: &str = "\
+     put it off|put that off|put this off|put them off|postpone it|postpone that|postpone this|\
+     postpone them|i postpone|i'll postpone|let's postpone|let us postpone|we postpone|\
+     leave it open|leave that open|leave this open|leave … open please|keep it open|\
+     keep it as open|keep that open|keep … as open|as an open point|as an open question|\
+     stays open|still open|remains open|is open then|on the list|on our list|on my list|\
+     on the todo|for another day|some other day|some other time|park it|park that|park this|\
+     parked for now|let's park|we park|not today|not now|not this week|not this month|\
+     not this year|not this sprint|not this quarter|next sprint|next quarter|after the launch|\
+     after the release|after the move|after the migration|after the freeze|can wait|should wait|\
+     let it wait|has to wait|wait until after|do it later|do that later|look at it later|\
+     look at that later|later please|rename later|maybe later|remind me|do not let me forget|\
+     don't let me forget|don't forget|verschieben wir|verschieb das|lass das offen|\
+     lass es offen|bleibt offen|kann warten|erinnere mich|nicht heute|nicht jetzt|ein andermal|\
+     отложим|отложи|оставим открытым|может подождать|напомни|не сейчас|on reporte|\
+     laisse ouvert|peut attendre|rappelle moi|pas maintenant|lo dejamos para|lo dejo abierto|\
+     puede esperar|recuérdame|ahora no";
+/// Is said of something that is done, or of nothing to do.
+const NO_WORK: &str = "\
+     don't need|no need|is done|are done|already|closed|was open|nicht nötig|уже|déjà|ya está|\
+     never mind|forget it|remind me how|remind me what|remind me why|remind me which|\
+     remind me where|remind me when|remind me who";
+
+#[cfg(test)]
+mod tests {
+    use iai_store::Role;
+
+    use super::*;
+    use crate::remarks::sentences;
+    use crate::trial::Trial;
+
+    #[test]
+    fn what_is_put_off_is_told_with_what_it_is() {
+        let check = |text: &str, expect: &[&str]| {
+            let found = put_off_in(text, &sentences(text));
+            let found: Vec<&str> =
+                found.iter().map(|own| &text[own.start_byte..own.end_byte]).collect();
+            assert_eq!(found, expect, "{text}");
+        };
+        let feed = "He also wants a calendar feed for the skippers. It is a nice thing. \
+                    Let us put it off.";
+        check(&format!("Yes. {feed}"), &[feed]);
+        let dark = "dark mode for the admin page stays open";
+        check(&format!("ok. {dark}"), &[dark]);
+        check("Not now, please. Put it off.", &[]);
+        check("Is the pull request for the parser still open?", &[]);
+        check("The pull request for the parser is closed, it was open for weeks", &[]);
+        check("remind me how the retry queue works", &[]);
+    }
+
+    #[test]
+    fn what_was_put_off_is_open_until_somebody_takes_it_up() {
+        let later = |minutes: i64| Timestamp::from_second(minutes * 60).unwrap();
+        let trial = Trial::new();
+        let memory = |session: &str, turn_at: Timestamp, text: &str| {
+            let id = trial.tell(&[text])[0];
+            let told = trial.engine.read(|reader| Ok(reader.memory(id)?)).unwrap().unwrap();
+            Memory { session: session.to_owned(), turn_at, ..told }
+        };
+        let put_off = "the calendar feed for skippers, put it off";
+        let thing = || Thing::of(MemoryNumber::new(1), &memory("s", later(1), put_off), 0..42);
+        let check = |(session, at): (&str, i64), role: Role, text: &str, expect: bool| {
+            let memory = memory(session, later(at), text);
+            let remarks = put_off_in(text, &sentences(text)).into_iter();
+            let own = remarks.filter(|_| role == Role::User).map(|remark| {
+                Thing::of(MemoryNumber::new(2), &memory, remark.start_byte..remark.end_byte)
+            });
+            let taken_up = taken_up(&[thing()], &memory, &own.collect::<Vec<Thing>>());
+            assert_eq!(!taken_up.is_empty(), expect, "{text}");
+        };
+        let (user, assistant) = (Role::User, Role::Assistant);
+        check(("s", 2), assistant, "Noted: the calendar feed for skippers waits.", false);
+        check(("s", 2), assistant, "Added the calendar feed for skippers after all.", true);
+        check(("t", 2), user, "now let us build the calendar feed for the skippers", true);
+        check(("t", 0), user, "now let us build the calendar feed for the skippers", false);
+        check(("t", 2), assistant, "Still open: the calendar feed for skippers, the audit.", false);
+        check(("t", 2), user, "the calendar feed for skippers can wait for january", true);
+        check(("t", 2), user, "the calendar is wrong on sundays", false);
+    }
+}

@@ -1,0 +1,174 @@
+//! Where a wish holds: in the project it was said in, or in all of them, because the user says so
+//! ("in all repos") or because it is about how the assistant talks.
+//!
+//! English first, then the basics of German, Russian, French and Spanish.
+
+use std::ops::Range;
+
+use iai_store::{NewRemark, Reach, RemarkKind};
+
+use super::phrase::Wording;
+
+/// Sentences behind a wish in which it may be said where it holds, …
+const BEHIND_MAX: usize = 3;
+/// … each of so many words at most: a longer one is about something else.
+const BEHIND_WORDS_MAX: usize = 14;
+/// A sentence of so few words that names all projects says nothing else.
+const ONLY_WORDS_MAX: usize = 7;
+
+/// Notes which of the wishes of a text, and of what takes wishes back, hold in every project.
+pub(super) fn spread(found: &mut [NewRemark], text: &str, ranges: &[Range<usize>]) {
+    let starts: Vec<(RemarkKind, usize)> =
+        found.iter().map(|own| (own.kind, own.start_byte)).collect();
+    for own in found {
+        let is_meant = match own.kind {
+            RemarkKind::Preference | RemarkKind::Waiver => true,
+            RemarkKind::Decision | RemarkKind::Open | RemarkKind::Kept => false,
+        };
+        let said = text.get(own.start_byte..own.end_byte).unwrap_or_default();
+        let after =
+            starts.iter().filter(|(kind, start)| *kind == own.kind && own.end_byte <= *start);
+        let next = after.map(|(_, start)| *start).min().unwrap_or(text.len());
+        if is_meant
+            && (holds_everywhere(said) || is_spread_behind(text, ranges, own.end_byte..next))
+        {
+            own.reach = Reach::Everywhere;
+        }
+    }
+}
+
+/// Tells whether the sentences behind a wish say that it holds in every project. `own` begins where
+/// the wish ends, and ends where the next one begins.
+fn is_spread_behind(text: &str, ranges: &[Range<usize>], own: Range<usize>) -> bool {
+    let behind = ranges.iter().filter(|range| own.start <= range.start).take(BEHIND_MAX);
+    let mut behind = behind
+        .take_while(|range| !text.get(own.start..range.start).unwrap_or_default().contains("\n\n"));
+    behind.any(|range| {
+        let said = text.get(range.clone()).unwrap_or_default();
+        let wording = Wording::of(said);
+        // Behind the next wish it is about that one, unless it is said of all before it.
+        let is_of_it = range.end <= own.end && wording.len() <= BEHIND_WORDS_MAX;
+        is_only_reach(said) || is_of_it && names_all(&wording)
+    })
+}
+
+fn holds_everywhere(said: &str) -> bool {
+    let wording = Wording::of(said);
+    let is_of_talk = || wording.has_any(TALK) && !wording.has_any(HERE);
+    names_all(&wording) || is_of_talk()
+}
+
+/// Tells whether a sentence says that something is for all projects.
+pub(super) fn names_all(wording: &Wording) -> bool {
+    wording.has_any(ALL_PROJECTS) && !wording.has_any(NOT_ALL) && !wording.is_question
+}
+
+/// Tells whether a sentence says nothing else than that: "All repos."
+pub(super) fn is_only_reach(sentence: &str) -> bool {
+    let wording = Wording::of(sentence);
+    wording.len() <= ONLY_WORDS_MAX
+        && (names_all(&wording) || wording.begins_any(GENERALLY) && wording.len() <= 2)
+}
+
+/// Tells whether a sentence is about one project only, and says so.
+pub(crate) fn is_of_one_place(sentence: &str) -> bool {
+    let wording = Wording::of(sentence);
+    wording.has_any(HERE) || wording.has_any(NOT_ALL)
+}
+
+/// Alone behind an order: "Generally."
+const GENERALLY: &str = "\
+     generally|in general|everywhere|generell|grundsätzlich|überall|везде|вообще|partout|\
+     en général|en general|en todas partes";
+
+const ALL_PROJECTS: &str = "\
+     all repos|all the repos|all my repos|all our repos|all of my repos|all repositories|\
+     every repo|every repository|any repo|any repository|each repo|all projects|all my projects|\
+     all our projects|all of my projects|all of our projects|all the projects|every project|\
+     any project|each project|every codebase|all codebases|any codebase|across projects|\
+     across repos|across all|in all of them|everything i make|everything i do|everything we do|\
+     whatever project|whichever project|whatever repo|whichever repo|no matter which repo|\
+     no matter which project|no matter the project|here or anywhere|here and everywhere|\
+     here and elsewhere|not just here|not only here|not only in this|not just in this|\
+     not just for this|for any client|any of my clients|any client of mine|all my clients|\
+     every client|allen repos|allen projekten|jedem projekt|jedem repo|alle projekte|alle repos|\
+     nicht nur hier|всех проектах|всех репозиториях|любом проекте|не только здесь|\
+     tous les projets|tous les dépôts|chaque projet|pas seulement ici|todos los proyectos|\
+     todos los repos|cualquier proyecto|cada proyecto|no solo aquí";
+const NOT_ALL: &str = "\
+     not in all|not for all|not all|other repos|other projects|the others|only in this|\
+     only for this|only in this one|this one only|for this one|andere repos|\
+     andere projekte|otros proyectos";
+/// How the assistant talks, wherever it does.
+const TALK: &str = "\
+     short answers|shorter answers|keep answers|keep your answers|keep the answers|\
+     keep replies|keep your replies|no recap|no recaps|no recap list|don't recap|no emoji|\
+     no emojis|without emojis|don't apologise|don't apologize|stop apologising|\
+     stop apologizing|don't flatter|no flattery|no praise|be brief with me|one question at a time|\
+     questions one at a time|all questions at once|questions in one batch|\
+     end your … answers|summary at the end of your|don't sum up|don't summarise|don't summarize|\
+     answer me in|talk to me in|speak to me in|kurze antworten|keine emojis|antworte kurz|\
+     eine frage nach der anderen|короткие ответы|без эмодзи|réponses courtes|pas d'emojis|\
+     respuestas cortas|sin emojis";
+/// … unless it is said of one place.
+const HERE: &str = "\
+     in this repo|in this project|in this repository|for this project|for this repo|here only|\
+     only here|in diesem projekt|in diesem repo|en este proyecto|dans ce projet|в этом проекте";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remarks::remarks_of;
+    use crate::trial::Trial;
+
+    #[test]
+    fn a_wish_holds_where_its_user_says() {
+        let trial = Trial::new();
+        let check = |text: &str, expect: &[(&str, Reach)]| {
+            let id = trial.tell(&[text])[0];
+            let memory = trial.engine.read(|reader| Ok(reader.memory(id)?)).unwrap().unwrap();
+            let remarks = remarks_of(&memory);
+            let wishes = remarks.iter().filter(|own| own.kind == RemarkKind::Preference);
+            let found: Vec<(&str, Reach)> =
+                wishes.map(|own| (&memory.text[own.start_byte..own.end_byte], own.reach)).collect();
+            assert_eq!(found, expect, "{text}");
+        };
+        let (here, all) = (Reach::Project, Reach::Everywhere);
+        let tests = "Always run the tests before you commit.";
+        check(tests, &[(tests, here)]);
+        check(&format!("{tests} In every project."), &[(tests, all)]);
+        let whole = format!("{tests} I can read the log. Any repo");
+        check(&whole, &[(&whole, all)]);
+        check(&format!("{tests} The other repos keep their hooks."), &[(tests, here)]);
+        check(&format!("{tests}\n\nDoes any repo use make?"), &[(tests, here)]);
+        let quoted = "please never push to main, in this project and in all of them";
+        check(quoted, &[(quoted, all)]);
+        let talk = "and please keep answers short, no recap list at the end.";
+        check(talk, &[(talk, all)]);
+        let only = "please keep answers short in this repo.";
+        check(only, &[(only, here)]);
+        let push = "Please never push.";
+        check(&format!("{push} {tests} All repos."), &[(push, all), (tests, all)]);
+        let here_too = format!("{push} {tests} It matters more than the time in any repo.");
+        check(&here_too, &[(push, here), (tests, all)]);
+        let utc = "utc in logs, docs and cron comments. all projects.";
+        check(utc, &[(utc, all)]);
+        let sealed = "One question at a time please. Generally.";
+        check(&format!("Woah. {sealed}"), &[(sealed, all)]);
+    }
+
+    #[test]
+    fn what_is_said_of_all_projects_alone_seals_the_order_before_it() {
+        for (said, expect) in [
+            ("All repos.", true),
+            ("in every project, I mean", true),
+            ("generally", true),
+            ("generally it works", false),
+            ("which of all repos is it?", false),
+            ("the other repos stay as they are", false),
+            ("we looked at all repos and found nothing at all", false),
+        ] {
+            assert_eq!(is_only_reach(said), expect, "{said}");
+        }
+    }
+}
