@@ -4,6 +4,7 @@
 
 pub(crate) mod open;
 mod orders;
+mod pasted;
 mod phrase;
 mod put_off;
 mod reach;
@@ -53,7 +54,7 @@ const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 9;
+const RULES: u64 = 10;
 
 /// Returns the remarks of a memory, as far as its own words show them.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
@@ -71,14 +72,17 @@ pub(crate) fn remarks_after(before: Option<&Memory>, memory: &Memory) -> Vec<New
     if !is_spoken(memory) {
         return Vec::new();
     }
-    let ranges = sentences(&memory.text);
+    let is_by_hand = [TOOL_HOST, PAGE_HOST, TERMINAL_HOST].contains(&memory.host.as_str());
+    let mut ranges = sentences(&memory.text);
+    if speaker == Speaker::User && !is_by_hand {
+        ranges = pasted::said_of(&memory.text, ranges);
+    }
     let mut found = stated_in(&memory.text, &ranges, speaker);
     let picked = picked(before, memory, &ranges).filter(|pick| {
         speaker == Speaker::User && found.iter().all(|own| own.start_byte != pick.start_byte)
     });
     found.extend(picked);
     found.truncate(REMARKS_MAX);
-    let is_by_hand = [TOOL_HOST, PAGE_HOST, TERMINAL_HOST].contains(&memory.host.as_str());
     if let (true, Some(first)) = (found.is_empty() && is_by_hand, ranges.first()) {
         let end_byte = ranges.last().map_or(first.end, |last| last.end);
         let (kind, words) = (RemarkKind::Kept, words_hash(&memory.text));

@@ -15,6 +15,8 @@ const LABEL_WORDS_MAX: usize = 9;
 const LABEL_BYTES_MAX: usize = 120;
 /// Colons of one sentence that are looked at.
 const LABELS_MAX: usize = 3;
+/// Says that something is possible, not that it is wanted.
+const ANY_TIME: &str = "can always|could always|can never|could never";
 /// What is forbidden or asked for in a few words.
 const BRIEF_WORDS: std::ops::RangeInclusive<usize> = 3..=14;
 /// What is said to hold everywhere has so many words.
@@ -28,7 +30,7 @@ const PLURAL_LETTERS_MIN: usize = 5;
 pub(super) fn is_standing_order(sentence: &str) -> bool {
     let sentence = &without_quotations(sentence);
     let whole = Wording::of(sentence);
-    if is_one_off(&whole) || whole.has_any(TOLD) {
+    if is_one_off(&whole) || whole.has_any(TOLD) || whole.has_any(ANY_TIME) {
         return false;
     }
     is_ruled(sentence)
