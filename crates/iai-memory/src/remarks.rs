@@ -126,8 +126,9 @@ fn stated_in(text: &str, ranges: &[Range<usize>], speaker: Speaker) -> Vec<NewRe
         let points_back = rules::points_back(sentence);
         // Two wishes in a row stay two, because one of them may be taken back; but what tells
         // hardly anything belongs to the one before: "no deploys on Fridays. don't suggest any".
-        let may_go_on =
-            points_back || kind == RemarkKind::Decision || n_telling(sentence) < TELLING_MIN;
+        let tells_little =
+            || n_telling(sentence) < TELLING_MIN && !reach::holds_everywhere(sentence);
+        let may_go_on = points_back || kind == RemarkKind::Decision || tells_little();
         let last = found.last_mut().filter(|last| may_go_on && last.kind == kind);
         if let Some(last) = last.filter(|last| goes_on(last, before, range)) {
             last.end_byte = range.end;
@@ -371,8 +372,10 @@ impl Step for FindRemarks {
         }
         // What other rules found is dropped, and must not be listened for.
         let put_off = if is_other { PutOff::anew() } else { PutOff::default() };
-        let Searched { found, taken_up } =
+        let Searched { found, mut taken_up } =
             engine.read(|reader| search(reader, progress.up_to, put_off, shift))?;
+        let now = shift.now;
+        taken_up.extend(engine.read(|reader| engine.taken_up_before(reader, &found, now))?);
         let Some((last, _)) = found.last() else {
             let up_to = progress.up_to;
             let is_done = engine.read(|reader| Ok(reader.after(up_to, 1)?.is_empty()))?;

@@ -125,14 +125,20 @@ mod tests {
 
     /// Remarks are found again: the step that finds them must not believe that it is done.
     #[test]
-    fn remarks_of_version_eleven_are_looked_for_once_more() {
+    fn remarks_of_older_versions_are_looked_for_once_more() {
+        for version in [11, 12] {
+            check_remarks_of(version);
+        }
+    }
+
+    fn check_remarks_of(version: u32) {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths_in(folder.path());
         let keys = KeySource::default();
         let now = Timestamp::UNIX_EPOCH;
         let open = || Store::open(&paths, &keys, now).unwrap().0;
         open().write(|w| w.insert(&turn(0), now)).unwrap();
-        take_back(&paths, &keys, 11).unwrap();
+        take_back(&paths, &keys, version).unwrap();
         let vault = open_vault(&paths, &keys).unwrap();
         let count = |connection: &Connection, sql: &str| -> i64 {
             connection.query_row(sql, [], |row| row.get(0)).unwrap()
@@ -147,9 +153,9 @@ mod tests {
         drop(open());
         let after = connection::open_writer(&paths.database, &vault).unwrap();
         assert_eq!((count(&after, remarks), count(&after, steps)), (0, 1), "topics are done");
-        let waiver = "INSERT INTO remark VALUES (1, 0, 4, 'waiver', 1, 0, 7)";
-        assert_eq!(after.execute(waiver, []).unwrap(), 1);
-        assert!(after.execute(&waiver.replace("waiver", "whim"), []).is_err());
+        let open = "INSERT INTO remark VALUES (1, 0, 4, 'open', 1, 0, 7)";
+        assert_eq!(after.execute(open, []).unwrap(), 1);
+        assert!(after.execute(&open.replace("open", "whim"), []).is_err());
     }
 
     #[test]

@@ -119,6 +119,7 @@ fn notice(reading: &Reading<'_>) -> String {
 
 fn sections(material: &Material, reading: &Reading<'_>) -> Vec<Section> {
     let quote = |told: &Told| line(told, reading);
+    let open = material.open.iter().chain(&material.put_off);
     let standing = material.pinned.iter().chain(&material.preferences).chain(&material.kept);
     let section = |level, heading: &str, share, lines: Vec<String>| Section {
         level,
@@ -138,7 +139,7 @@ fn sections(material: &Material, reading: &Reading<'_>) -> Vec<Section> {
         section(Level::Project, "Pick up here", 15, resume(material, reading)),
         section(Level::Standing, "What always holds", 25, standing.map(quote).collect()),
         section(Level::Project, &last_heading, 30, last_lines),
-        section(Level::Project, "Left open", 15, material.open.iter().map(quote).collect()),
+        section(Level::Project, "Left open", 15, open.map(quote).collect()),
         section(Level::Project, "Decided", 20, material.decided.iter().map(quote).collect()),
         section(Level::Project, "Before that", 10, material.earlier.iter().map(quote).collect()),
         section(Level::Project, "Topics", 5, topics.collect()),

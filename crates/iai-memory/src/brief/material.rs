@@ -1,5 +1,5 @@
 //! What there is to tell a new session: read along indexes, a bounded amount of each kind, and
-//! nothing of another project.
+//! nothing of another project but wishes for all.
 
 use std::collections::BTreeSet;
 
@@ -145,6 +145,8 @@ pub(super) struct Material {
     /// How those before it began.
     pub(super) earlier: Vec<Told>,
     pub(super) open: Vec<Told>,
+    /// What was put off in the middle of a session, or long ago: nobody stopped there.
+    pub(super) put_off: Vec<Told>,
     pub(super) decided: Vec<Told>,
     pub(super) topics: Vec<String>,
     pub(super) used: Vec<Told>,
@@ -203,12 +205,19 @@ pub(super) fn gather(
     let spoken = || engine.read_beside(reader, remarks, spoken);
     let ((remarks, spoken), (topics, used)) = engine.read_beside(reader, spoken, used)?;
     let Remarks { preferences, decided, put_off, kept } = remarks;
-    let Spoken { last, earlier, mut open } = spoken;
-    let is_new = |told: &Told| open.iter().all(|known| known.id != told.id);
-    let put_off: Vec<Told> = put_off.into_iter().filter(is_new).collect();
-    open.extend(put_off);
-    let mut material =
-        Material { preferences, decided, kept, last, earlier, open, topics, used, ..material };
+    let Spoken { last, earlier, open } = spoken;
+    let mut material = Material {
+        preferences,
+        decided,
+        put_off,
+        kept,
+        last,
+        earlier,
+        open,
+        topics,
+        used,
+        ..material
+    };
     material.drop_repetitions();
     Ok(material)
 }
@@ -326,6 +335,7 @@ impl Material {
             &mut self.pinned,
             &mut self.preferences,
             &mut self.open,
+            &mut self.put_off,
             &mut self.decided,
             &mut self.kept,
             &mut self.used,
@@ -338,6 +348,8 @@ impl Material {
         for kind in [&mut self.preferences, &mut self.decided, &mut self.kept, &mut self.used] {
             kind.retain(|told| !pinned.contains(&told.id));
         }
+        let open: BTreeSet<MemoryId> = self.open.iter().map(|told| told.id).collect();
+        self.put_off.retain(|told| !open.contains(&told.id));
         if let Some(last) = &mut self.last {
             last.ended_with.retain(|told| is_news(&mut seen, told));
         }

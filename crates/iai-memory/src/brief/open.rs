@@ -1,11 +1,11 @@
 //! What a project left open: at the end of its last session, and what earlier ones put off and
 //! nobody took up since.
 
-use iai_store::{MemoryId, Reader, RemarkKind};
+use iai_store::{MemoryId, Reader, Remark, RemarkKind};
 use jiff::SignedDuration;
 
 use super::material::{Session, Told, may_be_told, recent_sessions, told};
-use super::remarked::{Asked, merged};
+use super::remarked::{Asked, folded};
 use super::telling::{spoken_to, tells_enough};
 use crate::error::Result;
 use crate::remarks::open::{OpenThread, Spoken, Why};
@@ -19,9 +19,10 @@ const PUT_OFF_KEPT: SignedDuration = SignedDuration::from_hours(24 * 70);
 
 /// Returns what the user put off in the middle of a session, or long ago, the latest first.
 pub(super) fn put_off(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Told>> {
-    let mut all =
-        merged(reader, (RemarkKind::Open, PUT_OFF_READ_MAX), (asked.project, asked.fresh))?;
-    all.retain(|remark| asked.now.duration_since(remark.memory.turn_at) <= PUT_OFF_KEPT);
+    // Only what the step has come to: what was taken up since is known to it alone.
+    let mut all = folded(reader.remarks(RemarkKind::Open, asked.project, PUT_OFF_READ_MAX)?);
+    let is_kept = |at| asked.now.duration_since(at) <= PUT_OFF_KEPT;
+    all.retain(|remark| is_kept(remark.memory.turn_at) && may_be_told(&remark.memory));
     all.truncate(asked.limit);
     Ok(all.iter().map(|remark| told(&remark.memory, remark.sentence(), Some("put off"))).collect())
 }
@@ -52,7 +53,8 @@ pub(crate) fn open_in(reader: &Reader, project: &str, except: &str) -> Result<Ve
     let threads = threads(&sessions, &open);
     let mut ids: Vec<MemoryId> = threads.iter().map(|thread| thread.turn.id).collect();
     let put_off = reader.remarks(RemarkKind::Open, project, PUT_OFF_READ_MAX)?;
-    let put_off = put_off.iter().filter(|own| may_be_told(&own.memory));
+    let is_of_another = |own: &&Remark| own.memory.session != except;
+    let put_off = put_off.iter().filter(is_of_another).filter(|own| may_be_told(&own.memory));
     for id in put_off.map(|own| own.memory.id) {
         if !ids.contains(&id) {
             ids.push(id);

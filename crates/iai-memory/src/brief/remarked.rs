@@ -97,9 +97,14 @@ pub(super) fn merged(
     let fresh = fresh.iter().filter(|(fresh_kind, _)| *fresh_kind == kind);
     all.extend(fresh.map(|(_, remark)| remark.clone()));
     all.retain(|remark| may_be_told(&remark.memory));
+    Ok(folded(undisputed(reader, all)?))
+}
+
+/// Leaves out what something said later stands against.
+pub(super) fn undisputed(reader: &Reader, mut all: Vec<Remark>) -> Result<Vec<Remark>> {
     let disputed = disputed(reader, &all)?;
     all.retain(|remark| !disputed.contains(&remark.memory.id));
-    Ok(folded(all))
+    Ok(all)
 }
 
 /// Returns those that something said later stands against.

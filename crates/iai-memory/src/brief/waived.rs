@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use iai_store::{MemoryId, Reader, Remark, RemarkKind};
+use iai_store::{Reader, Remark, RemarkKind};
 
 use super::lines::project_name;
 use super::material::{Since, may_be_told};
@@ -54,7 +54,11 @@ pub(super) enum Fate {
 }
 
 /// All that was taken back in a project, and in all of them.
-pub(super) struct Waivers(Vec<Waiver>);
+pub(super) struct Waivers {
+    all: Vec<Waiver>,
+    /// The project's name, which is in whatever is said of it.
+    name: Words,
+}
 
 struct Waiver {
     remark: Remark,
@@ -74,28 +78,28 @@ impl Waivers {
     /// them, and where a wish comes from another project, there.
     pub(super) fn read(reader: &Reader, asked: &Asked<'_>, wishes: &[Remark]) -> Result<Self> {
         let kind = (RemarkKind::Waiver, WAIVERS_READ_MAX);
-        let mut all = merged(reader, kind, (asked.project, asked.fresh))?;
+        let mut here = merged(reader, kind, (asked.project, asked.fresh))?;
         let everywhere = reader.remarks_for_everywhere(kind.0, kind.1)?;
-        all.extend(everywhere.into_iter().filter(|remark| may_be_told(&remark.memory)));
-        let of_here: BTreeSet<(MemoryId, usize)> = all.iter().map(key_of).collect();
+        here.extend(everywhere.into_iter().filter(|remark| may_be_told(&remark.memory)));
+        let mut there = Vec::new();
         let homes = wishes.iter().filter_map(|wish| wish.memory.project.as_deref());
         let homes: BTreeSet<&str> = homes.filter(|home| *home != asked.project).collect();
         for home in homes {
-            let there = reader.remarks(kind.0, home, kind.1)?;
+            let of_home = reader.remarks(kind.0, home, kind.1)?;
             let of_all =
                 |own: &Remark| may_be_told(&own.memory) && !is_of_one_place(own.sentence());
-            all.extend(there.into_iter().filter(of_all));
+            there.extend(of_home.into_iter().filter(of_all));
         }
-        let all = folded(all).into_iter().map(|remark| {
-            let mut words = Words::of(with_before(&remark));
-            // Its name is in whatever is said of the project.
-            Words::of(project_name(asked.project)).written.iter().for_each(|word| {
-                words.written.remove(word);
-                words.stems.remove(stem(word));
-            });
-            Waiver { is_of_here: of_here.contains(&key_of(&remark)), words, remark }
-        });
-        Ok(Self(all.collect()))
+        let waivers = |all: Vec<Remark>, is_of_here: bool| {
+            let each = folded(all).into_iter();
+            each.map(move |remark| Waiver {
+                words: Words::of(with_before(&remark)),
+                remark,
+                is_of_here,
+            })
+        };
+        let all = waivers(here, true).chain(waivers(there, false)).collect();
+        Ok(Self { all, name: Words::of(project_name(asked.project)) })
     }
 
     /// Tells what became of a wish: it is over where anything later took all of it back, else it
@@ -105,10 +109,10 @@ impl Waivers {
         // What is said elsewhere is about what comes from there, or from here about anything.
         let is_of_it =
             |own: &&Waiver| own.is_of_here || own.remark.memory.project == wish.memory.project;
-        let later = self.0.iter().filter(|own| wish.memory.turn_at < own.remark.memory.turn_at);
+        let later = self.all.iter().filter(|own| wish.memory.turn_at < own.remark.memory.turn_at);
         let later = later.filter(is_of_it);
         let about: Vec<&Waiver> =
-            later.filter(|own| is_about(engine, &words, &own.words)).collect();
+            later.filter(|own| is_about(engine, (&words, &own.words), &self.name)).collect();
         let is_whole = |own: &&Waiver| {
             let waiver = own.remark.sentence();
             waived_in(waiver) == Some(Waived::Wholly) && covers(waiver, wish.sentence())
@@ -123,10 +127,6 @@ impl Waivers {
         let words = latest.remark.sentence().to_owned();
         Fate::Narrowed(Since { id: memory.id, at: memory.turn_at, words })
     }
-}
-
-fn key_of(remark: &Remark) -> (MemoryId, usize) {
-    (remark.memory.id, remark.start_byte)
 }
 
 /// Returns a waiver with the sentence right before it, which often says what it is about.
@@ -169,12 +169,12 @@ fn stem(word: &str) -> &str {
 
 /// Tells whether a waiver is about a wish: it has two of its words, not only such as any wish may
 /// have, or one that few memories have.
-fn is_about(engine: &MemoryEngine, wish: &Words, waiver: &Words) -> bool {
+fn is_about(engine: &MemoryEngine, (wish, waiver): (&Words, &Words), name: &Words) -> bool {
     let shared = wish.written.iter().filter(|word| waiver.has_form(word));
     let mut shared: Vec<&String> = shared.collect();
     // "mails" and "mail" are one.
     shared.dedup_by(|one, other| is_alike(one, other) || stem(one) == stem(other));
-    let own = shared.iter().filter(|word| !is_one_of(stem(word), ANY_WISH));
+    let own = shared.iter().filter(|word| !is_one_of(stem(word), ANY_WISH) && !name.has_form(word));
     let own: Vec<&str> = own.map(|word| word.as_str()).collect();
     // One word alone has to be the very same: "serials" and "series" begin alike.
     let is_same = |word: &&&str| waiver.stems.contains(stem(word));
@@ -210,13 +210,20 @@ mod tests {
     fn a_waiver_is_about_what_shares_words_with_it() {
         let trial = Trial::new();
         let check = |wish: &str, waiver: &str, expect: bool| {
-            let is_about = is_about(&trial.engine, &Words::of(wish), &Words::of(waiver));
+            let (wish_words, waiver_words) = (Words::of(wish), Words::of(waiver));
+            let name = Words::of("falcon-gateway");
+            let is_about = is_about(&trial.engine, (&wish_words, &waiver_words), &name);
             assert_eq!(is_about, expect, "{wish} / {waiver}");
         };
         let migrations = "Always ask me before you run a migration, even on dev.";
         check(migrations, "you don't need to ask me any more for dev migrations", true);
         check(migrations, "you don't need to ask me any more about names", false);
         check("Never push to main directly", "docs fixes can go straight to main, just push", true);
+        check(
+            "Falcon alerts go to Ana, nobody else",
+            "for falcon Fridays are fine, nobody cares",
+            false,
+        );
         check("Always write a test first", "no need to write release notes any more", false);
     }
 

@@ -8,7 +8,7 @@ use iai_store::{Reader, Remark, RemarkKind};
 use jiff::SignedDuration;
 
 use super::material::{Since, Told, may_be_told};
-use super::remarked::{Asked, folded, merged, remarked};
+use super::remarked::{Asked, folded, merged, remarked, undisputed};
 use super::waived::{Fate, Waivers};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -89,10 +89,13 @@ fn wishes(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Remark>> {
     let several = reader.remarks_of_several(RemarkKind::Preference, OF_SEVERAL_MAX)?;
     let mut everywhere = reader.remarks_for_everywhere(RemarkKind::Preference, EVERYWHERE_MAX)?;
     everywhere.retain(|own| age(own) <= WISH_KEPT);
-    let of_all = several.into_iter().chain(everywhere);
-    all.extend(of_all.filter(|remark| may_be_told(&remark.memory)));
+    let mut of_all: Vec<Remark> = several.into_iter().chain(everywhere).collect();
+    of_all.retain(|remark| may_be_told(&remark.memory));
+    all.extend(undisputed(reader, of_all)?);
     let mut all = folded(all);
-    all.sort_by_key(|remark| Reverse((remark.n_said, remark.memory.turn_at)));
+    // Those of the project first: what others add must not push them out.
+    let is_of_here = |own: &Remark| own.memory.project.as_deref() == Some(asked.project);
+    all.sort_by_key(|own| Reverse((own.n_said, is_of_here(own), own.memory.turn_at)));
     Ok(all)
 }
 

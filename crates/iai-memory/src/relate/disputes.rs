@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::differences::{Comparison, Slot, compare};
-use super::kinds::VALUE_TOKENS_MAX;
+use super::kinds::{VALUE_TOKENS_MAX, is_date_word};
 use super::sentences::{Statement, statements_of};
 use super::tokens::Token;
 use crate::engine::MemoryEngine;
@@ -27,9 +27,12 @@ const SHORT_TOKENS_MAX: usize = 12;
 const WORDS_ASKED_MAX: usize = 6;
 /// … among so many memories that have them.
 const CANDIDATES_MAX: usize = 8;
-/// … and that lack at most so many of its plain words: a value is no longer than that, and what
-/// lacks more need not be read.
+/// … and that lack at most so many of its plain words: a name is no longer than that, two values at
+/// once are figures or days, and what lacks more need not be read.
 const WORDS_MISSING_MAX: usize = VALUE_TOKENS_MAX;
+/// Verbs that a "n't" may stand behind.
+const AUXILIARIES: &[&str] =
+    &["can", "could", "dare", "might", "must", "need", "ought", "shall", "should", "will", "would"];
 /// One statement stands against at most so many earlier ones.
 const DISPUTES_MAX_EACH: usize = 3;
 /// Disputes that are kept, settled ones included; the oldest go first.
@@ -140,8 +143,13 @@ impl MemoryEngine {
             }
         }
         let scope = Scope { project: memory.project.clone(), ..Scope::default() };
-        // Of these each is one term; of others it is not known how many are missing with them.
-        let is_plain = |word: &&String| word.bytes().all(|letter| letter.is_ascii_lowercase());
+        // Of these each is one term; of others it is not known how many are missing with them. A
+        // contraction is another word in the text.
+        let is_plain = |word: &&String| {
+            word.bytes().all(|letter| letter.is_ascii_lowercase())
+                && !is_date_word(word)
+                && !AUXILIARIES.contains(&word.as_str())
+        };
         let plain: Vec<String> = words.iter().filter(is_plain).cloned().collect();
         let query = |words| LexicalQuery { words, phrases: Vec::new() };
         self.with_index(|index| {
@@ -356,6 +364,18 @@ mod tests {
         };
         let (old, new) = ("Harbour Ledger Operations Team", "Quayside Billing Support Group");
         check(&[&owned_by(old), &owned_by(new)], &[(0, 1, old, new)]);
+        let not_by = |whom: &str| format!("The nightly export mustn't be watched by {whom}");
+        check(&[&not_by(old), &not_by(new)], &[(0, 1, old, new)]);
+        let closed = |from: &str, to: &str| {
+            format!("The harbour office is closed from {from} to {to} this year")
+        };
+        let (winter, spring) =
+            (("Monday 3 January", "Friday 7 February"), ("Tuesday 4 March", "Saturday 8 April"));
+        let values = |(from, to): (&str, &str)| format!("{from} and {to}");
+        check(
+            &[&closed(winter.0, winter.1), &closed(spring.0, spring.1)],
+            &[(0, 1, &values(winter), &values(spring))],
+        );
     }
 
     #[test]

@@ -161,10 +161,15 @@ fn is_date(value: &[Token]) -> bool {
             .all(|group| !group.is_empty() && group.chars().all(|letter| letter.is_ascii_digit()));
         (is_clock || 3 <= n_groups && token.written.contains('-')) && all_digits
     };
-    let is_word = |token: &Token| DATE_WORDS.contains(&token.folded.as_str());
+    let is_word = |token: &Token| is_date_word(&token.folded);
     let may_stand_beside = |token: &Token| token.has_digit() || !token.is_content();
     value.iter().any(|token| is_word(token) || is_iso(token))
         && value.iter().all(|token| is_word(token) || is_iso(token) || may_stand_beside(token))
+}
+
+/// Tells whether a word names a day, a month or a time of day.
+pub(super) fn is_date_word(word: &str) -> bool {
+    DATE_WORDS.contains(&word)
 }
 
 fn is_version(value: &[Token]) -> bool {

@@ -40,7 +40,8 @@ pub(super) fn is_standing_order(sentence: &str) -> bool {
         || whole.has_any(TO_YOU) && (whole.has_any(EVERY_TIME) || waived_by(sentence).is_some())
         || clauses(sentence).filter(|said| !is_only_a_seal(said)).any(|said| {
             let clause = Wording::of(said).without_lead_in(LEAD_INS);
-            is_order(&clause) && (clause.has_any(EVERY_TIME) || names_all(&clause))
+            let is_wide = || names_all(&clause) && !clause.begins_any(FOR_THE_MOMENT);
+            is_order(&clause) && (clause.has_any(EVERY_TIME) || is_wide())
                 || clause.begins_any(IN_GENERAL) && clause.has_any(HERE_ONLY)
                 || clause.begins_any(OF_MANY) && clause.has_any(SINCE_A_DAY)
                 || clause.begins_any(STYLE)
@@ -287,6 +288,11 @@ const BEYOND: &str = "\
 const REPORTED: &str = "\
      errors|warnings|problems|issues|questions|results|matches|hits|changes|conflicts|failures|\
      crashes|surprises|differences|regressions|comments|objections|complaints|leftovers|traces";
+
+/// Begins what is told of all projects, or asked for once in each of them.
+const FOR_THE_MOMENT: &str = "\
+     every|each|any|all|add|check|run|rerun|write|put|test|commit|tag|rebase|squash|format|show|\
+     give|tell|name";
 
 /// Asked for once.
 pub(super) const ACTIONS: &str = "\

@@ -7,7 +7,7 @@ use std::ops::Range;
 const BYTES_MIN: usize = 1500;
 const LINES_MIN: usize = 12;
 const HEADINGS_MIN: usize = 2;
-/// … of which somebody says what stands in the first and the last paragraph, if they are this short.
+/// … of which somebody says what stands in the first and the last paragraph, where they are short.
 const PARAGRAPH_BYTES_MAX: usize = 400;
 
 /// Leaves the sentences that somebody said.

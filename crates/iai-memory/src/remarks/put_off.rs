@@ -7,14 +7,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use iai_store::{Memory, MemoryNumber, NewRemark, Reader, RemarkKind};
+use iai_store::{Memory, MemoryNumber, NewRemark, Reader, RemarkKind, Role};
 use jiff::Timestamp;
 
 use super::open::{matter_of, n_telling, reports_in, says_it_is_open};
 use super::phrase::Wording;
 use super::{REMARK_BYTES_MAX, is_spoken, remark, words_hash};
+use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::n_shared;
+use crate::recall::{NameSearch, named_since};
 
 /// Things that one turn puts off; one with more is a plan.
 const PUT_OFF_MAX: usize = 2;
@@ -22,7 +24,7 @@ const PUT_OFF_MAX: usize = 2;
 const BEFORE_MAX: usize = 2;
 /// … until so many words tell what it is. What tells fewer even then is not kept.
 const TELLING_MIN: usize = 3;
-/// A longer text is pasted, and names everything.
+/// A longer text of a user is pasted, and names everything.
 const TEXT_BYTES_MAX: usize = 2000;
 /// Things of one project that are listened for, the newest.
 const LISTENED_MAX: usize = 32;
@@ -41,7 +43,8 @@ pub(super) fn put_off_in(text: &str, ranges: &[Range<usize>]) -> Vec<NewRemark> 
         let from = place.saturating_sub(BEFORE_MAX);
         let mut starts = ranges.get(from..=place).unwrap_or_default().iter().rev().map(|r| r.start);
         let start_byte = starts.find(|start| {
-            TELLING_MIN <= n_telling(text.get(*start..range.end).unwrap_or_default())
+            let said = text.get(*start..range.end).unwrap_or_default();
+            TELLING_MIN <= n_telling(said) && SHARED_MIN <= matter_of(said).len()
         });
         let is_of_size = |start: &usize| {
             told_up_to <= *start && range.end - start <= REMARK_BYTES_MAX + REMARK_BYTES_MAX / 2
@@ -58,7 +61,8 @@ pub(super) fn put_off_in(text: &str, ranges: &[Range<usize>]) -> Vec<NewRemark> 
 
 fn is_put_off(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
-    !wording.is_question && wording.has_any(LATER) && !wording.has_any(NO_WORK)
+    let is_later = wording.has_any(LATER) || wording.ends_any(LATER_AT_THE_END);
+    !wording.is_question && is_later && !wording.has_any(NO_WORK)
 }
 
 /// Where something stands that was put off.
@@ -117,6 +121,7 @@ impl PutOff {
         let taken_up = taken_up(things, memory, &own);
         things.retain(|thing| !taken_up.contains(&thing.at));
         things.extend(own);
+        things.sort_by_key(|thing| (thing.said_at, thing.at.number));
         let n_over = things.len().saturating_sub(LISTENED_MAX);
         things.drain(..n_over);
         Ok(taken_up)
@@ -142,66 +147,96 @@ fn stored_things(reader: &Reader, project: &str) -> Result<Vec<Thing>> {
             things.push(Thing::of(number, &remark.memory, remark.start_byte..remark.end_byte));
         }
     }
-    // The oldest first, as they are heard.
-    things.reverse();
     Ok(things)
 }
 
-/// Returns what a memory takes up: in the same session what it reports as done, in a later one
-/// what it speaks of, unless it only says that it is still open. Who puts it off again says so
-/// anew.
+/// Returns what a memory takes up: what it reports as done, and in a later session what the user
+/// speaks of, unless they only say that it is still open. Who puts it off again says so anew.
 fn taken_up(things: &[Thing], memory: &Memory, own: &[Thing]) -> Vec<PutOffAt> {
-    if things.is_empty() || TEXT_BYTES_MAX < memory.text.len() {
+    if things.is_empty() {
         return Vec::new();
     }
     let reports = reports_in(&memory.text);
-    let spoken = matter_of(&memory.text);
-    let is_open = says_it_is_open(&memory.text);
+    let is_said = memory.role == Role::User && memory.text.len() <= TEXT_BYTES_MAX;
+    let is_spoken_of = is_said && !says_it_is_open(&memory.text) && !memory.text.ends_with('?');
+    let spoken = if is_spoken_of { matter_of(&memory.text) } else { BTreeSet::new() };
     let is_taken_up = |thing: &&Thing| {
         let matter = &thing.matter;
         let has_half = |words: &BTreeSet<String>| {
             let n_shared = n_shared(matter, words);
-            SHARED_MIN.min(matter.len()) <= n_shared && matter.len() <= 2 * n_shared
+            SHARED_MIN <= n_shared && matter.len() <= 2 * n_shared
         };
-        let is_said_again = || own.iter().any(|again| has_half(&again.matter));
-        let is_later = thing.said_at < memory.turn_at;
-        let is_done = || reports.iter().any(has_half);
-        match thing.session == memory.session {
-            true => is_later && (is_done() || is_said_again()),
-            false => is_later && (is_said_again() || !is_open && has_half(&spoken)),
-        }
+        let is_elsewhere = thing.session != memory.session;
+        thing.said_at < memory.turn_at
+            && (reports.iter().any(has_half)
+                || own.iter().any(|again| has_half(&again.matter))
+                || is_elsewhere && has_half(&spoken))
     };
     things.iter().filter(is_taken_up).map(|thing| thing.at).collect()
 }
 
-/// Says that something waits for longer than a moment.
+impl MemoryEngine {
+    /// Returns which of the things put off in some memories are taken up in what is stored already
+    /// and was said later: history may come in in any order.
+    pub(super) fn taken_up_before(
+        &self,
+        reader: &Reader,
+        found: &[(MemoryNumber, Vec<NewRemark>)],
+        now: Timestamp,
+    ) -> Result<Vec<PutOffAt>> {
+        let mut taken = Vec::new();
+        let is_open = |remark: &&NewRemark| remark.kind == RemarkKind::Open;
+        for (number, remarks) in
+            found.iter().filter(|(_, remarks)| remarks.iter().any(|r| is_open(&r)))
+        {
+            let Some((_, memory)) = reader.numbered(&[*number])?.pop() else { continue };
+            for remark in remarks.iter().filter(is_open) {
+                let thing = Thing::of(*number, &memory, remark.start_byte..remark.end_byte);
+                let search = NameSearch {
+                    words: thing.matter.clone(),
+                    named_by_max: u64::MAX,
+                    beside: &[],
+                    changing: &[],
+                    who: &[Role::User, Role::Assistant],
+                };
+                let since = named_since(self, reader, (*number, &memory), search, now)?.since;
+                let things = [thing];
+                let mut since = since.iter().filter(|(_, later)| is_spoken(later));
+                taken.extend(since.find_map(|(_, later)| taken_up(&things, later, &[]).pop()));
+            }
+        }
+        Ok(taken)
+    }
+}
+
+/// Says that something waits for longer than a moment, …
 const LATER: &str = "\
      put it off|put that off|put this off|put them off|postpone it|postpone that|postpone this|\
      postpone them|i postpone|i'll postpone|let's postpone|let us postpone|we postpone|\
-     leave it open|leave that open|leave this open|leave … open please|keep it open|\
-     keep it as open|keep that open|keep … as open|as an open point|as an open question|\
-     stays open|still open|remains open|is open then|on the list|on our list|on my list|\
-     on the todo|for another day|some other day|some other time|park it|park that|park this|\
-     parked for now|let's park|we park|not today|not now|not this week|not this month|\
-     not this year|not this sprint|not this quarter|next sprint|next quarter|after the launch|\
-     after the release|after the move|after the migration|after the freeze|can wait|should wait|\
-     let it wait|has to wait|wait until after|do it later|do that later|look at it later|\
-     look at that later|later please|rename later|maybe later|remind me|do not let me forget|\
-     don't let me forget|don't forget|verschieben wir|verschieb das|lass das offen|\
-     lass es offen|bleibt offen|kann warten|erinnere mich|nicht heute|nicht jetzt|ein andermal|\
-     отложим|отложи|оставим открытым|может подождать|напомни|не сейчас|on reporte|\
-     laisse ouvert|peut attendre|rappelle moi|pas maintenant|lo dejamos para|lo dejo abierto|\
-     puede esperar|recuérdame|ahora no";
-/// Is said of something that is done, or of nothing to do.
+     leave it open|leave that open|leave this open|leave … open please|keep it as open|\
+     keep … as open|as an open point|as an open question|put it on the list|\
+     put that on the list|put this on the list|on the list for|stays on the list|on our list|\
+     on my list|for another day|some other day|park it|park that|park this|parked for now|\
+     let's park|lets park|we park|not today but|not now but|not this week|not this month|\
+     not this year|not this sprint|not this quarter|do it later|do that later|look at it later|\
+     look at that later|later please|remind me to|do not let me forget|don't let me forget|\
+     verschieben wir|verschieb das|lass das offen|lass es offen|ein andermal|отложим|отложи|\
+     оставим открытым|on reporte|laisse ouvert|lo dejamos para|lo dejo abierto";
+/// … or says so at its end.
+const LATER_AT_THE_END: &str = "\
+     not today|not now|can wait|stays open|still open|remains open|maybe later|another time|\
+     remind me|remind me then|on the list|after the launch|after the release|after the move|\
+     after the migration|after the freeze|next sprint|next quarter|kann warten|nicht heute|\
+     nicht jetzt|bleibt offen|erinnere mich|может подождать|не сейчас|напомни|peut attendre|\
+     pas maintenant|rappelle moi|puede esperar|ahora no|recuérdame";
+/// Is said of something that is done, of nothing to do, or of a thing that stands open by itself.
 const NO_WORK: &str = "\
      don't need|no need|is done|are done|already|closed|was open|nicht nötig|уже|déjà|ya está|\
-     never mind|forget it|remind me how|remind me what|remind me why|remind me which|\
-     remind me where|remind me when|remind me who";
+     never mind|socket|connection|file|files|handle|modal|dialog|dropdown|menu|panel|popup|\
+     window|tab|port|door|broken|fails|failed";
 
 #[cfg(test)]
 mod tests {
-    use iai_store::Role;
-
     use super::*;
     use crate::remarks::sentences;
     use crate::trial::Trial;
@@ -222,7 +257,19 @@ mod tests {
         check("Not now, please. Put it off.", &[]);
         check("Is the pull request for the parser still open?", &[]);
         check("The pull request for the parser is closed, it was open for weeks", &[]);
-        check("remind me how the retry queue works", &[]);
+        for text in [
+            "remind me how the retry queue works",
+            "Add the login form and don't forget the CSRF token",
+            "After the migration the users table has null emails",
+            "The filter dropdown stays open after I click outside the panel",
+            "the test should wait until the modal is visible",
+            "the socket of the worker is still open",
+            "the button on the list page is broken",
+            "the worker can wait for the lock of the queue",
+            "add SSO to the CLI and the API, not now",
+        ] {
+            check(text, &[]);
+        }
     }
 
     #[test]
@@ -237,7 +284,7 @@ mod tests {
         let put_off = "the calendar feed for skippers, put it off";
         let thing = || Thing::of(MemoryNumber::new(1), &memory("s", later(1), put_off), 0..42);
         let check = |(session, at): (&str, i64), role: Role, text: &str, expect: bool| {
-            let memory = memory(session, later(at), text);
+            let memory = Memory { role, ..memory(session, later(at), text) };
             let remarks = put_off_in(text, &sentences(text)).into_iter();
             let own = remarks.filter(|_| role == Role::User).map(|remark| {
                 Thing::of(MemoryNumber::new(2), &memory, remark.start_byte..remark.end_byte)
@@ -251,7 +298,14 @@ mod tests {
         check(("t", 2), user, "now let us build the calendar feed for the skippers", true);
         check(("t", 0), user, "now let us build the calendar feed for the skippers", false);
         check(("t", 2), assistant, "Still open: the calendar feed for skippers, the audit.", false);
-        check(("t", 2), user, "the calendar feed for skippers can wait for january", true);
+        check(
+            ("t", 2),
+            user,
+            "the calendar feed for skippers, put it on the list for january",
+            true,
+        );
         check(("t", 2), user, "the calendar is wrong on sundays", false);
+        check(("t", 2), assistant, "Last time the calendar feed for skippers was put off.", false);
+        check(("t", 2), user, "what about the calendar feed for skippers?", false);
     }
 }

@@ -7,14 +7,22 @@ use std::ops::Range;
 
 use iai_store::{NewRemark, Reach, RemarkKind};
 
-use super::phrase::Wording;
+use super::phrase::{Wording, is_one_of};
 
 /// Sentences behind a wish in which it may be said where it holds, …
 const BEHIND_MAX: usize = 3;
 /// … each of so many words at most: a longer one is about something else.
 const BEHIND_WORDS_MAX: usize = 14;
-/// A sentence of so few words that names all projects says nothing else.
-const ONLY_WORDS_MAX: usize = 7;
+/// A sentence that says only that has so few words …
+const ONLY_WORDS_MAX: usize = 9;
+/// … and none but these.
+const OF_REACH: &str = "\
+     this|that|it|these|is|are|and|goes|go|holds|hold|applies|apply|counts|count|meant|i|mean|\
+     please|also|too|in|for|across|of|all|every|any|each|the|my|our|here|not|just|only|or|anywhere|\
+     everywhere|elsewhere|repo|repos|repository|repositories|project|projects|codebase|codebases|\
+     everything|make|do|no|matter|which|whatever|whichever|client|clients|mine|das|gilt|für|alle|\
+     allen|jedem|projekte|projekten|это|для|всех|во|проектах|pour|tous|les|projets|dans|para|todos|\
+     los|proyectos|en";
 
 /// Notes which of the wishes of a text, and of what takes wishes back, hold in every project.
 pub(super) fn spread(found: &mut [NewRemark], text: &str, ranges: &[Range<usize>]) {
@@ -52,7 +60,7 @@ fn is_spread_behind(text: &str, ranges: &[Range<usize>], own: Range<usize>) -> b
     })
 }
 
-fn holds_everywhere(said: &str) -> bool {
+pub(super) fn holds_everywhere(said: &str) -> bool {
     let wording = Wording::of(said);
     let is_of_talk = || wording.has_any(TALK) && !wording.has_any(HERE);
     names_all(&wording) || is_of_talk()
@@ -60,14 +68,17 @@ fn holds_everywhere(said: &str) -> bool {
 
 /// Tells whether a sentence says that something is for all projects.
 pub(super) fn names_all(wording: &Wording) -> bool {
-    wording.has_any(ALL_PROJECTS) && !wording.has_any(NOT_ALL) && !wording.is_question
+    let is_named = wording.has_any(ALL_PROJECTS)
+        || wording.has_any("all of them") && wording.has_any("in this project|in this repo");
+    is_named && !wording.has_any(NOT_ALL) && !wording.is_question
 }
 
 /// Tells whether a sentence says nothing else than that: "All repos."
 pub(super) fn is_only_reach(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
-    wording.len() <= ONLY_WORDS_MAX
-        && (names_all(&wording) || wording.begins_any(GENERALLY) && wording.len() <= 2)
+    let is_general = || wording.begins_any(GENERALLY) && wording.len() <= 2;
+    let names_nothing_else = || wording.words().all(|word| is_one_of(word, OF_REACH));
+    wording.len() <= ONLY_WORDS_MAX && (is_general() || names_all(&wording) && names_nothing_else())
 }
 
 /// Tells whether a sentence is about one project only, and says so.
@@ -86,12 +97,12 @@ const ALL_PROJECTS: &str = "\
      every repo|every repository|any repo|any repository|each repo|all projects|all my projects|\
      all our projects|all of my projects|all of our projects|all the projects|every project|\
      any project|each project|every codebase|all codebases|any codebase|across projects|\
-     across repos|across all|in all of them|everything i make|everything i do|everything we do|\
+     across repos|across all projects|across all repos|everything i make|everything i do|\
      whatever project|whichever project|whatever repo|whichever repo|no matter which repo|\
      no matter which project|no matter the project|here or anywhere|here and everywhere|\
      here and elsewhere|not just here|not only here|not only in this|not just in this|\
-     not just for this|for any client|any of my clients|any client of mine|all my clients|\
-     every client|allen repos|allen projekten|jedem projekt|jedem repo|alle projekte|alle repos|\
+     any of my clients|any client of mine|all my clients|allen repos|allen projekten|\
+     jedem projekt|jedem repo|alle projekte|alle repos|\
      nicht nur hier|всех проектах|всех репозиториях|любом проекте|не только здесь|\
      tous les projets|tous les dépôts|chaque projet|pas seulement ici|todos los proyectos|\
      todos los repos|cualquier proyecto|cada proyecto|no solo aquí";
@@ -102,8 +113,8 @@ const NOT_ALL: &str = "\
 /// How the assistant talks, wherever it does.
 const TALK: &str = "\
      short answers|shorter answers|keep answers|keep your answers|keep the answers|\
-     keep replies|keep your replies|no recap|no recaps|no recap list|don't recap|no emoji|\
-     no emojis|without emojis|don't apologise|don't apologize|stop apologising|\
+     keep replies|keep your replies|no recap|no recaps|no recap list|don't recap|\
+     no emojis please|please no emojis|don't apologise|don't apologize|stop apologising|\
      stop apologizing|don't flatter|no flattery|no praise|be brief with me|one question at a time|\
      questions one at a time|all questions at once|questions in one batch|\
      end your … answers|summary at the end of your|don't sum up|don't summarise|don't summarize|\
@@ -153,6 +164,13 @@ mod tests {
         check(&here_too, &[(push, here), (tests, all)]);
         let utc = "utc in logs, docs and cron comments. all projects.";
         check(utc, &[(utc, all)]);
+        check("Add the licence header to all repos.", &[]);
+        check("Every project has its own Dockerfile.", &[]);
+        check("The login bug is back. Same in every repo.", &[]);
+        let (deploy, emojis) = ("Always deploy through the bastion.", "No emojis please.");
+        check(&format!("{deploy} {emojis}"), &[(deploy, here), (emojis, all)]);
+        let pushes = "No force pushes in any repo.";
+        check(pushes, &[(pushes, all)]);
         let sealed = "One question at a time please. Generally.";
         check(&format!("Woah. {sealed}"), &[(sealed, all)]);
     }
@@ -166,7 +184,10 @@ mod tests {
             ("generally it works", false),
             ("which of all repos is it?", false),
             ("the other repos stay as they are", false),
-            ("we looked at all repos and found nothing at all", false),
+            ("we looked at all repos", false),
+            ("same in every repo", false),
+            ("use pnpm in all repos", false),
+            ("This goes for all projects.", true),
         ] {
             assert_eq!(is_only_reach(said), expect, "{said}");
         }

@@ -31,7 +31,8 @@ pub(crate) fn waived_by(sentence: &str) -> Option<Waived> {
     let is_addressed = wording.has_any(ADDRESSED);
     let is_may = || wording.has_any(MAY) && !wording.has_any(NO_LEAVE) && !wording.has_any(ONE_OFF);
     // "We fix it today though it's Friday, exception" takes nothing back for tomorrow.
-    if wording.has_any(ONCE) && !wording.has_any(SINCE_TODAY) {
+    let is_once = wording.has_any(ONCE) && !wording.has_any(LASTING);
+    if is_once && !wording.has_any(NO_LONGER) && !wording.has_any(SINCE_TODAY) {
         return None;
     }
     let is_waiver = wording.has_any(NO_LONGER)
@@ -77,7 +78,9 @@ const ONCE: &str = "\
 
 /// Says by itself that something is over.
 const NO_LONGER: &str = "\
-     no more|forget it|forget that|giving up on|given up on|i gave up on|stop asking|stop adding|\
+     no more … commits|no more … prefixes|no more … recaps|no more … emojis|\
+     thing forget it|thing forget that|rule forget it|giving up on|given up on|i gave up on|\
+     stop asking|stop adding|\
      stop doing|stop using|stop writing|stop running|you can stop|\
      you may stop|forget what i said|forget my|forget the rule|forget about|forget the … rule|\
      drop the … rule|drop the rule|drop that rule|scrap the|scrap that rule|ignore my|\

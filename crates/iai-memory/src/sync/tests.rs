@@ -339,11 +339,18 @@ fn what_is_personal_never_enters_a_team() {
         cwd: None,
     };
     one.engine().capture(&private, one.now()).unwrap();
+    one.trial.tell(&["never push to a branch of mine, in any repo"]);
     one.engine().set_identity("a person", one.now()).unwrap();
     one.engine().pin(&ids[0].to_string(), (Reach::Project, Consent::NotAsked), one.now()).unwrap();
     one.engine().contradict(&ids[1].to_string(), "its timeout is 60 s", "s1", one.now()).unwrap();
     settle(&[&one, &other], &mut shelf);
-    assert_eq!(other.texts().len(), 3);
+    assert_eq!(other.texts().len(), 4);
+    for (machine, n_expected) in [(&one, 1), (&other, 0)] {
+        machine.trial.run(&crate::remarks::FindRemarks, machine.now());
+        let kind = iai_store::RemarkKind::Preference;
+        let wide = machine.engine().read(|reader| Ok(reader.remarks_for_everywhere(kind, 9)?));
+        assert_eq!(wide.unwrap().len(), n_expected, "a wish for all projects is its user's own");
+    }
     let told = other.told().join("\n");
     assert!(
         told.contains("\"project\":\"/home/b/billing\"") && !told.contains("\"project\":\"/p\"")

@@ -63,10 +63,15 @@ impl Writing<'_> {
                      (memory, start_byte, end_byte, kind, place, turn_at_ms, words)
                  SELECT number, ?2, ?3, ?4, place, turn_at_ms, ?5 FROM memory WHERE number = ?1",
             )?;
+            // What somebody else of a team wants holds where they said it.
             let mut spread = c.prepare_cached(
                 "INSERT OR IGNORE INTO remark_everywhere (memory, start_byte, kind, turn_at_ms)
                  SELECT memory, start_byte, kind, turn_at_ms FROM remark
-                  WHERE memory = ? AND start_byte = ? AND kind = ?",
+                  WHERE memory = ?1 AND start_byte = ?2 AND kind = ?3
+                    AND NOT EXISTS
+                        (SELECT 1 FROM sync_carried c JOIN sync_vault v ON v.number = c.vault
+                          WHERE c.memory = ?1 AND v.kind = 'team'
+                            AND c.machine IS NOT (SELECT id FROM sync_machine))",
             )?;
             for remark in remarks {
                 let (start, end) = (sql_limit(remark.start_byte), sql_limit(remark.end_byte));
