@@ -198,7 +198,11 @@ fn picked(before: Option<&Memory>, memory: &Memory, ranges: &[Range<usize>]) -> 
     });
     let proposal = proposal?;
     let said = |range: &Range<usize>| memory.text.get(range.clone()).unwrap_or_default();
-    let mut first = ranges.iter().take(PICKING_SENTENCES);
+    // Further down, a list or an output is pasted.
+    let is_first_line = |range: &&Range<usize>| {
+        !memory.text.get(..range.start).unwrap_or_default().trim_start().contains('\n')
+    };
+    let mut first = ranges.iter().take(PICKING_SENTENCES).filter(is_first_line);
     let first = first.find(|range| verdicts::picks(&proposal.text, said(range)));
     first.map(|range| {
         let words = words_hash(memory.text.get(range.clone()).unwrap_or_default());
