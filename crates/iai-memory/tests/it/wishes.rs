@@ -22,6 +22,11 @@ fn home_of(said: &[&str]) -> Home {
 fn check(said: &[&str], told: &[&str], untold: &[&str]) {
     let home = home_of(said);
     let holds = brief_of(&home, Some(PROJECT)).l1;
+    check_told(&holds, told, untold);
+}
+
+#[track_caller]
+fn check_told(holds: &str, told: &[&str], untold: &[&str]) {
     for words in told {
         assert!(holds.contains(words), "{words} is told:\n{holds}");
     }
@@ -78,12 +83,7 @@ fn check_elsewhere(said: &[&str], told: &[&str], untold: &[&str]) {
     let home = home_of(said);
     store(&home, conversation("other", "/w/q", days_ago(1), &["Look at the log.", "I do."]));
     let holds = brief_of(&home, Some("/w/q")).l1;
-    for words in told {
-        assert!(holds.contains(words), "{words} is told:\n{holds}");
-    }
-    for words in untold {
-        assert!(!holds.contains(words), "{words} is not told:\n{holds}");
-    }
+    check_told(&holds, told, untold);
 }
 
 #[test]
