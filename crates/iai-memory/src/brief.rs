@@ -7,6 +7,7 @@ mod lines;
 mod material;
 mod open;
 mod remarked;
+mod sequels;
 mod telling;
 mod used;
 mod waived;

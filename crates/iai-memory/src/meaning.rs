@@ -261,6 +261,29 @@ impl MemoryEngine {
         Ok(start.and_then(|byte| usize::try_from(byte).ok()))
     }
 
+    /// Returns a handle to the model that serves, with helper threads of its own: for quiet work,
+    /// so that no cue waits behind it.
+    pub(crate) fn quiet_embedder(&self) -> Option<Arc<dyn Embedder>> {
+        self.meaning.read().serving.as_ref().map(|lane| lane.embedder.twin())
+    }
+
+    /// Returns how near memories are to a vector of this model, by its yardstick; nothing of those
+    /// that have no vector, and of none when another model serves by now.
+    pub(crate) fn nearness_to(
+        &self,
+        reader: &Reader,
+        (embedder, vector): (&dyn Embedder, &[f32]),
+        numbers: &[MemoryNumber],
+    ) -> Result<Vec<Option<f32>>> {
+        let lanes = self.meaning.read();
+        let is_of_it = |lane: &&Lane| lane.embedder.identity() == embedder.identity();
+        let Some(lane) = lanes.serving.as_ref().filter(is_of_it) else {
+            return Ok(vec![None; numbers.len()]);
+        };
+        let cosines = lane.index.cosines(reader, vector, numbers)?.into_iter();
+        Ok(cosines.map(|cosine| Some(lane.yardstick.nearness(cosine?))).collect())
+    }
+
     /// Returns how near these memories are to the nearest of the first parts of another, where both
     /// have vectors.
     pub(crate) fn nearness_of_parts(

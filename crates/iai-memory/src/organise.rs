@@ -31,7 +31,7 @@ use crate::error::{MemoryError, Result};
 use crate::formality::Formality;
 use crate::links::{EntityLinks, FadingLinks, SimilarLinks};
 use crate::relate::Disputes;
-use crate::remarks::FindRemarks;
+use crate::remarks::{FindRemarks, FindSequels};
 use crate::uses::CountUses;
 
 pub(crate) use misses::{MISSES_KEPT, miss_of};
@@ -51,6 +51,7 @@ static STEPS: &[&dyn Step] = &[
     &Formality,
     &Disputes,
     &FindRemarks,
+    &FindSequels,
     &CountUses,
     &retention::Retention,
     &misses::Misses,

@@ -45,11 +45,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use beside::Neighbour;
+pub(crate) use changes::{telling_words, tells_of_a_change};
 pub use cue::CueMode;
 pub(crate) use cue::words_of_in_order;
+pub(crate) use echo::only_asks;
 pub(crate) use hints::ToldRoom;
 pub use pointing::matched_words;
 pub(crate) use since::{NameSearch, named_since, replaced_since, said_since};
+pub(crate) use stated::stated_of;
 pub use structural::{StructuralAnswer, StructuralAsk};
 pub use temporal::{TemporalAnswer, TemporalAsk};
 pub use text::{TextAnswer, TextAsk};

@@ -10,6 +10,7 @@ mod put_off;
 mod reach;
 mod rules;
 mod sentences;
+mod sequels;
 mod verdicts;
 mod waivers;
 mod wishes;
@@ -28,6 +29,7 @@ use put_off::{PutOff, PutOffAt};
 pub(crate) use reach::is_of_one_place;
 pub(crate) use rules::is_remember_request;
 pub(crate) use sentences::{beginning, sentences};
+pub(crate) use sequels::{FindSequels, compared_up_to};
 use waivers::waived_by;
 pub(crate) use waivers::{Waived, waived_in};
 
@@ -49,12 +51,20 @@ const TELLING_MIN: usize = 3;
 const PICKING_SENTENCES: usize = 2;
 /// A longer reply tells more than what it picks.
 const REPLY_BYTES_MAX: usize = 600;
+/// What any wish may be about; one of these alone ties nothing.
+pub(crate) const ANY_WISH: &str = "\
+     ask|run|add|write|tell|show|check|work|code|file|change|time|start|call|commit|test|answer|\
+     repo|repository|repositories|project|everywhere|anywhere|nobody|everybody|anybody|general|\
+     rule|agre|decid|first|stay|fragen|frage|schreib|schreiben|zeig|zeigen|prüfen|datei|dateien|\
+     preguntar|escribe|archivo|спрашивай|пиши|demande|fichier";
+/// Letters of a word without its ending.
+const STEM_LETTERS_MIN: usize = 3;
 /// Memories looked at in one transaction …
 const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 10;
+const RULES: u64 = 11;
 
 /// Returns the remarks of a memory, as far as its own words show them.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
@@ -281,6 +291,17 @@ fn sealed(
 /// answered is not part of the conversation.
 pub(crate) fn is_spoken(memory: &Memory) -> bool {
     memory.provenance.get("subagent").is_none()
+}
+
+/// Returns a word without its ending.
+pub(crate) fn stem(word: &str) -> &str {
+    let is_no_plural = word.ends_with("ss") || word.ends_with("us");
+    let endings = if is_no_plural { &["ing", "ed"][..] } else { &["ing", "ed", "s"] };
+    let stems = endings.iter().filter_map(|ending| word.strip_suffix(ending));
+    stems
+        .filter(|stem| STEM_LETTERS_MIN <= stem.len())
+        .min_by_key(|stem| stem.len())
+        .unwrap_or(word)
 }
 
 fn remark(kind: RemarkKind, range: Range<usize>, words: i64) -> NewRemark {

@@ -49,7 +49,7 @@ impl Trial {
     }
 }
 
-fn turn(n: u64, text: &str) -> NewMemory {
+pub(crate) fn turn(n: u64, text: &str) -> NewMemory {
     let minutes = jiff::SignedDuration::from_mins(i64::try_from(n).unwrap());
     NewMemory {
         host: "test".to_owned(),

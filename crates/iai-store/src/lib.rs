@@ -47,12 +47,12 @@ pub use record::{
     FILLER_CHARS_MAX, FactKind, FactSeen, Filter, ForgetReason, ForgetReceipt, ForgetSelection,
     FormalityWeek, GoneNames, Inserted, KeyOrigin, Link, LinkKind, Memory, MemoryId, MemoryNumber,
     MissedCue, Model, ModelNumber, ModelState, Neighbour, NewAttribute, NewDispute, NewEvent,
-    NewMemory, NewModel, NewPattern, NewRemark, NewSetAside, NewVault, Part, Pattern, PatternKind,
-    PatternStatus, Pooling, Position, ProjectSeen, Reach, Receipt, ReceiptState, Remark,
-    RemarkKind, Role, Selected, SessionSeen, SetAside, Settlement, Severity, StepProgress,
-    Strengthened, Summary, SummaryKind, SyncChange, SyncEntry, SyncErasure, SyncMachine, SyncNote,
-    SyncPeer, SyncProject, SyncVault, SyncWaiting, TAUGHT_HOST, TaughtFile, Tier, Topic,
-    TurnIdentity, UsedMemory, Uses, VaultKind, VaultNumber, WEIGHT_MIN,
+    NewMemory, NewModel, NewPattern, NewRemark, NewSequel, NewSetAside, NewVault, Part, Pattern,
+    PatternKind, PatternStatus, Pooling, Position, ProjectSeen, Reach, Receipt, ReceiptState,
+    Remark, RemarkKind, Role, Selected, Sequel, SessionSeen, SetAside, Settlement, Severity,
+    StepProgress, Strengthened, Summary, SummaryKind, SyncChange, SyncEntry, SyncErasure,
+    SyncMachine, SyncNote, SyncPeer, SyncProject, SyncVault, SyncWaiting, TAUGHT_HOST, TaughtFile,
+    Tier, Topic, TurnIdentity, UsedMemory, Uses, VaultKind, VaultNumber, WEIGHT_MIN,
 };
 pub use schema::SCHEMA_VERSION;
 pub use store::{Created, ReaderDoor, Store};

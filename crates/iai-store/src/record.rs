@@ -32,8 +32,8 @@ pub use link::{Correction, Link, LinkKind, Strengthened, WEIGHT_MIN};
 pub use memory::{Filter, Inserted, Memory, NewMemory, Role, Tier};
 pub use number::MemoryNumber;
 pub use standing::{
-    ExceptSessions, NewRemark, ProjectSeen, Reach, Remark, RemarkKind, SessionSeen, UsedMemory,
-    Uses,
+    ExceptSessions, NewRemark, NewSequel, ProjectSeen, Reach, Remark, RemarkKind, Sequel,
+    SessionSeen, UsedMemory, Uses,
 };
 pub use step::StepProgress;
 pub use sync::{

@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0011_sync.sql"),
     include_str!("schema/0012_waivers.sql"),
     include_str!("schema/0013_reach.sql"),
+    include_str!("schema/0014_sequels.sql"),
 ];
 
 /// The version of the tables this program writes.

@@ -154,8 +154,14 @@ fn line(told: &Told, reading: &Reading<'_>) -> String {
     let when = dated(told.at, &reading.now);
     let words = quoted(&told.words, quote_chars(reading.manner.depth));
     let since = told.since.as_ref().map(|since| {
-        let words = quoted(&since.words, quote_chars(reading.manner.depth).max(SINCE_CHARS_MIN));
-        format!("; since {}: {words}", day(since.at, &reading.now))
+        let day = day(since.at, &reading.now);
+        match &since.words {
+            Some(words) => {
+                let chars_max = quote_chars(reading.manner.depth).max(SINCE_CHARS_MIN);
+                format!("; since {day}: {}", quoted(words, chars_max))
+            }
+            None => format!("; since {day} taken back in part in another project"),
+        }
     });
     format!("- {when}, {}{aside}: {words}{}", told.role.as_str(), since.unwrap_or_default())
 }

@@ -123,7 +123,8 @@ pub(super) struct Told {
 pub(super) struct Since {
     pub(super) id: MemoryId,
     pub(super) at: Timestamp,
-    pub(super) words: String,
+    /// None where it was said in another project, and not for all of them.
+    pub(super) words: Option<String>,
 }
 
 /// The last session of the project.

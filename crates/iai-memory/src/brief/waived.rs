@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use iai_store::{Reader, Remark, RemarkKind};
+use iai_store::{MemoryNumber, Reader, Remark, RemarkKind};
 
 use super::lines::project_name;
 use super::material::{Since, may_be_told};
@@ -13,7 +13,10 @@ use super::remarked::{Asked, folded, merged};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{has_alike, is_alike, is_stop_word};
-use crate::remarks::{Waived, Wording, is_of_one_place, is_one_of, sentences, waived_in};
+use crate::remarks::{
+    ANY_WISH, Waived, Wording, compared_up_to, is_of_one_place, is_one_of, sentences, stem,
+    waived_in,
+};
 
 /// Waivers that are read, the newest first.
 const WAIVERS_READ_MAX: usize = 32;
@@ -29,12 +32,6 @@ const RARE_MAX: u64 = 24;
 /// … fewer where it tells more, and in a large store one in so many beside.
 const NAME_MAX: u64 = 6;
 const RARE_SHARE: u64 = 500;
-/// What any wish may be about; one of these alone ties nothing.
-const ANY_WISH: &str = "\
-     ask|run|add|write|tell|show|check|work|code|file|change|time|start|call|commit|test|answer|\
-     repo|repository|repositories|project|everywhere|anywhere|nobody|everybody|anybody|general|\
-     fragen|frage|schreib|schreiben|zeig|zeigen|prüfen|datei|dateien|preguntar|escribe|archivo|\
-     спрашивай|пиши|demande|fichier";
 /// What takes back, and names nothing.
 const WAIVING: &str = "\
      fine|again|needed|longer|anymore|allowed|stop|forget|rule|drop|dropped|changed|mind|bother|\
@@ -58,6 +55,8 @@ pub(super) struct Waivers {
     all: Vec<Waiver>,
     /// The project's name, which is in whatever is said of it.
     name: Words,
+    /// Up to here a model compared what was said with the wishes before it.
+    compared_up_to: Option<MemoryNumber>,
 }
 
 struct Waiver {
@@ -99,33 +98,58 @@ impl Waivers {
             })
         };
         let all = waivers(here, true).chain(waivers(there, false)).collect();
-        Ok(Self { all, name: Words::of(project_name(asked.project)) })
+        let name = Words::of(project_name(asked.project));
+        Ok(Self { all, name, compared_up_to: compared_up_to(reader)? })
     }
 
     /// Tells what became of a wish: it is over where anything later took all of it back, else it
     /// holds as far as the latest leaves it.
-    pub(super) fn fate(&self, engine: &MemoryEngine, wish: &Remark) -> Fate {
+    pub(super) fn fate(
+        &self,
+        engine: &MemoryEngine,
+        reader: &Reader,
+        wish: &Remark,
+    ) -> Result<Fate> {
         let words = Words::of(wish.sentence());
         // What is said elsewhere is about what comes from there, or from here about anything.
         let is_of_it =
             |own: &&Waiver| own.is_of_here || own.remark.memory.project == wish.memory.project;
         let later = self.all.iter().filter(|own| wish.memory.turn_at < own.remark.memory.turn_at);
         let later = later.filter(is_of_it);
-        let about: Vec<&Waiver> =
-            later.filter(|own| is_about(engine, (&words, &own.words), &self.name)).collect();
+        let mut about = Vec::new();
+        for own in later {
+            let is_about = match tie(engine, (&words, &own.words), &self.name) {
+                Some(Tie::Close) => true,
+                Some(Tie::Loose) => self.may_mean(reader, wish, own)?,
+                None => false,
+            };
+            about.extend(is_about.then_some(own));
+        }
         let is_whole = |own: &&Waiver| {
             let waiver = own.remark.sentence();
             waived_in(waiver) == Some(Waived::Wholly) && covers(waiver, wish.sentence())
         };
         if about.iter().any(is_whole) {
-            return Fate::Over;
+            return Ok(Fate::Over);
         }
         let Some(latest) = about.iter().max_by_key(|own| own.remark.memory.turn_at) else {
-            return Fate::Holds;
+            return Ok(Fate::Holds);
         };
         let Remark { memory, .. } = &latest.remark;
-        let words = latest.remark.sentence().to_owned();
-        Fate::Narrowed(Since { id: memory.id, at: memory.turn_at, words })
+        let words = Some(latest.remark.sentence().to_owned());
+        Ok(Fate::Narrowed(Since { id: memory.id, at: memory.turn_at, words }))
+    }
+
+    /// Tells whether a waiver may mean a wish that it shares hardly a word with: unless a model
+    /// compared the two, and found that it does not.
+    fn may_mean(&self, reader: &Reader, wish: &Remark, waiver: &Waiver) -> Result<bool> {
+        let id = waiver.remark.memory.id;
+        let Some(compared_up_to) = self.compared_up_to else { return Ok(true) };
+        if reader.number_of(id)?.is_none_or(|number| compared_up_to < number) {
+            return Ok(true);
+        }
+        let sequels = reader.sequels(RemarkKind::Preference, wish)?;
+        Ok(sequels.iter().any(|sequel| sequel.memory.id == id))
     }
 }
 
@@ -160,27 +184,35 @@ impl Words {
     }
 }
 
-fn stem(word: &str) -> &str {
-    let is_no_plural = word.ends_with("ss") || word.ends_with("us");
-    let endings = if is_no_plural { &["ing", "ed"][..] } else { &["ing", "ed", "s"] };
-    let stems = endings.iter().filter_map(|ending| word.strip_suffix(ending));
-    stems.filter(|stem| LETTERS_MIN <= stem.len()).min_by_key(|stem| stem.len()).unwrap_or(word)
+/// How a waiver is tied to a wish by its words.
+#[derive(Debug, PartialEq, Eq)]
+enum Tie {
+    /// It has two of its words that not any wish may have.
+    Close,
+    /// It has one, and another of any kind; or one that few memories have.
+    Loose,
 }
 
-/// Tells whether a waiver is about a wish: it has two of its words, not only such as any wish may
-/// have, or one that few memories have.
-fn is_about(engine: &MemoryEngine, (wish, waiver): (&Words, &Words), name: &Words) -> bool {
+fn tie(engine: &MemoryEngine, (wish, waiver): (&Words, &Words), name: &Words) -> Option<Tie> {
     let shared = wish.written.iter().filter(|word| waiver.has_form(word));
     let mut shared: Vec<&String> = shared.collect();
     // "mails" and "mail" are one.
     shared.dedup_by(|one, other| is_alike(one, other) || stem(one) == stem(other));
-    let own = shared.iter().filter(|word| !is_one_of(stem(word), ANY_WISH) && !name.has_form(word));
+    let is_own = |word: &&&String| {
+        !is_one_of(stem(word), ANY_WISH) && !is_one_of(word, WAIVING) && !name.has_form(word)
+    };
+    let own = shared.iter().filter(is_own);
     let own: Vec<&str> = own.map(|word| word.as_str()).collect();
     // One word alone has to be the very same: "serials" and "series" begin alike.
     let is_same = |word: &&&str| waiver.stems.contains(stem(word));
     let same: Vec<String> = own.iter().filter(is_same).map(|word| (*word).to_owned()).collect();
     let rare_max = if wish.written.len() <= BRIEF_WORDS_MAX { RARE_MAX } else { NAME_MAX };
-    !own.is_empty() && (SHARED_MIN <= shared.len() || has_rare(engine, &same, rare_max))
+    let is_loose = || SHARED_MIN <= shared.len() || has_rare(engine, &same, rare_max);
+    match own.len() {
+        0 => None,
+        SHARED_MIN.. => Some(Tie::Close),
+        _ => is_loose().then_some(Tie::Loose),
+    }
 }
 
 fn has_rare(engine: &MemoryEngine, words: &[String], rare_max: u64) -> bool {
@@ -209,22 +241,26 @@ mod tests {
     #[test]
     fn a_waiver_is_about_what_shares_words_with_it() {
         let trial = Trial::new();
-        let check = |wish: &str, waiver: &str, expect: bool| {
+        let check = |wish: &str, waiver: &str, expect: Option<Tie>| {
             let (wish_words, waiver_words) = (Words::of(wish), Words::of(waiver));
             let name = Words::of("falcon-gateway");
-            let is_about = is_about(&trial.engine, (&wish_words, &waiver_words), &name);
-            assert_eq!(is_about, expect, "{wish} / {waiver}");
+            let tie = tie(&trial.engine, (&wish_words, &waiver_words), &name);
+            assert_eq!(tie, expect, "{wish} / {waiver}");
         };
         let migrations = "Always ask me before you run a migration, even on dev.";
-        check(migrations, "you don't need to ask me any more for dev migrations", true);
-        check(migrations, "you don't need to ask me any more about names", false);
-        check("Never push to main directly", "docs fixes can go straight to main, just push", true);
+        check(migrations, "you don't need to ask me any more for dev migrations", Some(Tie::Close));
+        check(migrations, "you don't need to ask me any more about names", None);
+        check(
+            "Never push to main directly",
+            "docs fixes can go straight to main, just push",
+            Some(Tie::Close),
+        );
         check(
             "Falcon alerts go to Ana, nobody else",
             "for falcon Fridays are fine, nobody cares",
-            false,
+            None,
         );
-        check("Always write a test first", "no need to write release notes any more", false);
+        check("Always write a test first", "no need to write release notes any more", None);
     }
 
     #[test]

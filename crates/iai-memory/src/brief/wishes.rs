@@ -9,6 +9,7 @@ use jiff::SignedDuration;
 
 use super::material::{Since, Told, may_be_told};
 use super::remarked::{Asked, folded, merged, remarked, undisputed};
+use super::sequels::said_since;
 use super::waived::{Fate, Waivers};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -64,18 +65,19 @@ pub(super) fn preferences(
         if is_decided_otherwise {
             continue;
         }
-        match waivers.fate(engine, wish) {
-            Fate::Holds => told_of.push(wished(wish, asked.project)),
-            Fate::Narrowed(since) => {
-                told_of.push(Told { since: Some(since), ..wished(wish, asked.project) });
-            }
-            Fate::Over => {}
-        }
+        let since = match waivers.fate(engine, reader, wish)? {
+            Fate::Holds => said_since(reader, (RemarkKind::Preference, wish), asked.project)?,
+            Fate::Narrowed(since) => Some(since),
+            Fate::Over => continue,
+        };
+        told_of.push(Told { since, ..wished(wish, asked.project) });
     }
     // What stands beside a wish need not stand again by itself.
     let beside: Vec<Since> = told_of.iter().filter_map(|told| told.since.clone()).collect();
     told_of.retain(|told| {
-        !beside.iter().any(|since| since.id == told.id && since.words.contains(&told.words))
+        let is_it =
+            |since: &Since| since.words.as_ref().is_some_and(|own| own.contains(&told.words));
+        !beside.iter().any(|since| since.id == told.id && is_it(since))
     });
     Ok(told_of)
 }

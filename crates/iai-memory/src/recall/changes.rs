@@ -123,7 +123,7 @@ fn tells_something(memory: &Memory) -> bool {
 }
 
 /// Tells whether the user says that something is another way now, or decides it.
-fn tells_of_a_change(memory: &Memory) -> bool {
+pub(crate) fn tells_of_a_change(memory: &Memory) -> bool {
     let is_decision = || remarks_of(memory).iter().any(|own| own.kind == RemarkKind::Decision);
     says_otherwise(memory, &memory.text) || is_the_users_word(memory) && is_decision()
 }
@@ -182,7 +182,7 @@ const CHANGES: &str = "\
      renombrado|aplazado";
 
 /// Returns the words that say what a text is about.
-pub(super) fn telling_words(text: &str) -> BTreeSet<String> {
+pub(crate) fn telling_words(text: &str) -> BTreeSet<String> {
     let tells = |word: &String| WORD_LETTERS_MIN <= word.chars().count() && !is_stop_word(word);
     words_of_in_order(text).into_iter().filter(tells).collect()
 }

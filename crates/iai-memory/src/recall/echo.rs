@@ -120,7 +120,7 @@ fn is_about_questions(cue: &Cue) -> bool {
 }
 
 /// Tells whether all sentences of a text are questions, and none a request.
-pub(super) fn only_asks(text: &str) -> bool {
+pub(crate) fn only_asks(text: &str) -> bool {
     // Most of what is found asks nothing, and need not be cut into sentences to see that.
     if !text.contains(QUESTION_MARKS) && UNMARKED_BYTES_MAX < text.len() {
         return false;

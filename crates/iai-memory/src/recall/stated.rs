@@ -11,7 +11,7 @@ const THOUGHT_OF: &str = "\
      könnte|könnten|würde|vielleicht|vorschlag";
 
 /// Leaves out of a text the sentences that ask, think of something or propose it.
-pub(super) fn stated_of(text: &str) -> Cow<'_, str> {
+pub(crate) fn stated_of(text: &str) -> Cow<'_, str> {
     let mut stated = String::new();
     let mut kept_until = 0;
     for range in sentences(text) {

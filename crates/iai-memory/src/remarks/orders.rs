@@ -110,6 +110,7 @@ pub(super) fn can_be_sealed(sentence: &str, seal: &str) -> bool {
         return RULE_WORDS.contains(&wording.len())
             && !wording.is_question
             && !wording.has_any(TOLD)
+            && (!wording.has_any(HAPPENED) || clauses(sentence).any(is_order_of))
             && !is_one_off(&wording);
     }
     let is_asked_for = |clause: &str| {
@@ -365,6 +366,14 @@ const TOLD: &str = "\
      i noticed|i saw|i said|i told|those who|looks like|if user|if the|if a|if it|if they|\
      why does|why do|what if|i guess|maybe|perhaps|not sure|used to|why|that never|that always|\
      which never|which always|whether";
+
+/// Reports what happened: "The importer is down. All repos." wishes nothing.
+const HAPPENED: &str = "\
+     is back|are back|is broken|are broken|is down|are down|is gone|are gone|is red|are red|\
+     is green|are green|is slow|is stuck|was|were|wasn't|weren't|has been|have been|had|broke|\
+     crash*|fail|fails|failed|failing|leak|leaks|leaked|happened|happens|bug|bugs|outage*|\
+     incident*|error|errors|ist wieder|ist kaputt|war|waren|wurde|wurden|fehler|absturz|\
+     ausgefallen|упал*|сломал*|ошибк*|est cassé|était|erreur*|panne|está caído|falló|errores";
 
 #[cfg(test)]
 mod tests {

@@ -23,6 +23,9 @@ const HURRIED: &[(&str, &str)] = &[
     ("neednt", "needn't"),
     ("thats", "that's"),
     ("youre", "you're"),
+    ("deps", "dependencies"),
+    ("msg", "message"),
+    ("msgs", "messages"),
     ("pls", "please"),
     ("plz", "please"),
 ];
@@ -30,7 +33,7 @@ const HURRIED: &[(&str, &str)] = &[
 fn is_hurried(word: &str) -> bool {
     // Nearly every word is passed over by its length or its end.
     (3..=6).contains(&word.len())
-        && ["nt", "ls", "lz", "ts", "re"].iter().any(|end| word.ends_with(end))
+        && ["nt", "ls", "lz", "ts", "re", "ps", "sg", "gs"].iter().any(|end| word.ends_with(end))
         && HURRIED.iter().any(|(typed, _)| *typed == word)
 }
 

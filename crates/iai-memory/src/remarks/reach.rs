@@ -37,8 +37,16 @@ pub(super) fn spread(found: &mut [NewRemark], text: &str, ranges: &[Range<usize>
         let after =
             starts.iter().filter(|(kind, start)| *kind == own.kind && own.end_byte <= *start);
         let next = after.map(|(_, start)| *start).min().unwrap_or(text.len());
+        let is_sealed = || {
+            let within = ranges.iter().filter(|own_range| {
+                own.start_byte < own_range.start && own_range.end <= own.end_byte
+            });
+            within.filter_map(|range| text.get(range.clone())).any(is_only_reach)
+        };
         if is_meant
-            && (holds_everywhere(said) || is_spread_behind(text, ranges, own.end_byte..next))
+            && (holds_everywhere(said)
+                || is_sealed()
+                || is_spread_behind(text, ranges, own.end_byte..next))
         {
             own.reach = Reach::Everywhere;
         }
@@ -62,7 +70,9 @@ fn is_spread_behind(text: &str, ranges: &[Range<usize>], own: Range<usize>) -> b
 
 pub(super) fn holds_everywhere(said: &str) -> bool {
     let wording = Wording::of(said);
-    let is_of_talk = || wording.has_any(TALK) && !wording.has_any(HERE);
+    // "No emojis please in the shop" is about the shop.
+    let is_placed = || wording.has_any(PLACED) && !wording.has_any(IN_TALK);
+    let is_of_talk = || wording.has_any(TALK) && !wording.has_any(HERE) && !is_placed();
     names_all(&wording) || is_of_talk()
 }
 
@@ -126,6 +136,15 @@ const HERE: &str = "\
      in this repo|in this project|in this repository|for this project|for this repo|here only|\
      only here|in diesem projekt|in diesem repo|en este proyecto|dans ce projet|в этом проекте";
 
+/// … or of what is made …
+const PLACED: &str = "\
+     in the|on the|in our|on our|in its|for the|in der|auf der|im|auf dem|dans le|dans la|sur le|\
+     sur la|en la|en el";
+/// … and not of what is said.
+const IN_TALK: &str = "\
+     in chat|in the chat|in your|in answers|in the answers|in replies|at the end|im chat|\
+     in den antworten|dans les réponses|en el chat|en las respuestas";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,6 +186,11 @@ mod tests {
         check("Add the licence header to all repos.", &[]);
         check("Every project has its own Dockerfile.", &[]);
         check("The login bug is back. Same in every repo.", &[]);
+        check("The Acme bug is back. All repos.", &[]);
+        let placed = "Always no emojis please on the page of Acme.";
+        check(placed, &[(placed, here)]);
+        let plain = "plain imperative sentence, ticket at the end. everywhere";
+        check(plain, &[(plain, all)]);
         let (deploy, emojis) = ("Always deploy through the bastion.", "No emojis please.");
         check(&format!("{deploy} {emojis}"), &[(deploy, here), (emojis, all)]);
         let pushes = "No force pushes in any repo.";

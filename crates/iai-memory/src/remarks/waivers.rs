@@ -26,10 +26,11 @@ pub(crate) fn waived_by(sentence: &str) -> Option<Waived> {
     if wording.is_question || !WORDS.contains(&wording.len()) {
         return None;
     }
-    let is_lasting = || wording.has_any(LASTING) && !wording.has_any(ONE_OFF);
+    let is_one_off = || wording.has_any(ONE_OFF) && !wording.has_any(THIS_PLACE);
+    let is_lasting = || wording.has_any(LASTING) && !is_one_off();
     // "The importer no longer logs names" takes nothing back: it tells how things are.
     let is_addressed = wording.has_any(ADDRESSED);
-    let is_may = || wording.has_any(MAY) && !wording.has_any(NO_LEAVE) && !wording.has_any(ONE_OFF);
+    let is_may = || wording.has_any(MAY) && !wording.has_any(NO_LEAVE) && !is_one_off();
     // "We fix it today though it's Friday, exception" takes nothing back for tomorrow.
     let is_once = wording.has_any(ONCE) && !wording.has_any(LASTING);
     if is_once && !wording.has_any(NO_LONGER) && !wording.has_any(SINCE_TODAY) {
@@ -108,7 +109,7 @@ const NO_LEAVE: &str = "\
 
 /// Says by itself that something may be from now on, or go.
 const MAY: &str = "\
-     no need for you to|you don't need to show me|you don't need to ask me|you don't have to|\
+     no need for you to|you don't need to|you don't have to|\
      so no need|ok if|okay if|fine if|they're noise|only the … you touch*|just the … you touch*|\
      only … from here|you may|you needn't|you need not|may use|may go|may stay|may write|\
      is fine in|are fine in|is fine on|are fine on|is fine for|are fine for|as much as you like|\
@@ -158,6 +159,8 @@ const ONE_OFF: &str = "\
      today|tonight|tomorrow|this time|this once|for now|right now|just this|this one|that one|\
      heute|morgen|diesmal|vorerst|erstmal|сегодня|сейчас|aujourd'hui|cette fois|hoy|esta vez|\
      por ahora";
+/// … unless "this one" is a place.
+const THIS_PLACE: &str = "this repo|this repository|this project|diesem repo|diesem projekt";
 
 #[cfg(test)]
 mod tests {
@@ -191,6 +194,7 @@ mod tests {
             "squash only for feature branches from now on, no longer everywhere",
             "nur noch bei Prod musst du fragen",
             "the release freeze is over, merge away",
+            "and in this repository, only in this one, you may commit by yourself",
         ] {
             check(sentence, Some(Waived::Partly));
         }

@@ -47,7 +47,7 @@ fn home_with(turns: Vec<NewMemory>) -> Home {
 }
 
 #[track_caller]
-fn consolidate(home: &Home) -> ConsolidateAnswer {
+pub(crate) fn consolidate(home: &Home) -> ConsolidateAnswer {
     let answer = home.engine.consolidate(Patience(Duration::ZERO), &now).unwrap();
     assert!(answer.is_finished && answer.resting.is_empty(), "{answer:?}");
     answer

@@ -2,6 +2,7 @@
 //! with what changed it, once they take it back.
 
 use crate::brief::{brief_of, conversation, organise, store};
+use crate::consolidation::consolidate;
 use crate::fixture::{Home, days_ago};
 
 const PROJECT: &str = "/w/p";
@@ -14,7 +15,7 @@ fn home_of(said: &[&str]) -> Home {
         let at = days_ago(100 - 9 * n);
         store(&home, conversation(&format!("s{n}"), PROJECT, at, &turns));
     }
-    organise(&home.engine);
+    consolidate(&home);
     home
 }
 
@@ -101,6 +102,40 @@ fn a_wish_for_all_projects_is_told_in_all_as_far_as_it_holds() {
     check_elsewhere(&[push, here], &["please never push."], &["since"]);
     let (kept, once) = ("no deploys on fridays, every repo", "we fix it today, exception, friday");
     check_elsewhere(&[kept, once], &[kept], &["since"]);
+}
+
+#[test]
+fn what_was_said_since_in_other_words_is_told_beside_it() {
+    let style = "we always use conventional commits with ticket numbers, please";
+    let plain = "conventional commits with ticket numbers: nobody reads them, plain sentences now";
+    let line = format!("“{style}”; since 2026-08-16: “{plain}”");
+    check(&[style, plain], &[&line], &[]);
+    check(&[style, "the numbers of the invoices have gaps, look at it now"], &[style], &["since"]);
+}
+
+#[test]
+fn of_what_was_said_since_in_another_project_only_what_is_for_all_is_told() {
+    let style = "always use conventional commits with ticket numbers. All repos.";
+    let told = |later: &str| {
+        let home = home_of(&[style]);
+        store(&home, conversation("later", "/w/secret", days_ago(50), &[later, "Understood."]));
+        store(&home, conversation("other", "/w/q", days_ago(1), &["Look at the log.", "I do."]));
+        consolidate(&home);
+        brief_of(&home, Some("/w/q")).l1
+    };
+    let waived = "you don't need to use conventional commits with ticket numbers for Acme any more";
+    let holds = told(waived);
+    let since = "ticket numbers.”; since 2026-09-26 taken back in part in another project";
+    check_told(&holds, &[since], &["Acme"]);
+    check_told(
+        &told("Acme: conventional commits with ticket numbers look odd now"),
+        &[],
+        &["since"],
+    );
+    let all = "conventional commits with ticket numbers are over, please always write plain \
+               sentences. All repos.";
+    let holds = told(&format!("Acme is late. {all}"));
+    check_told(&holds, &["; since 2026-09-26: “conventional commits"], &["Acme"]);
 }
 
 #[test]

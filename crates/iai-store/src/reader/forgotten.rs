@@ -340,6 +340,8 @@ const HOLDERS: &[(&str, &str)] = &[
     ("pin", "memory"),
     ("remark", "memory"),
     ("remark_everywhere", "memory"),
+    ("remark_sequel", "memory"),
+    ("remark_sequel", "sequel"),
     ("memory_use", "memory"),
 ];
 const IN_VECTORS: &str = "

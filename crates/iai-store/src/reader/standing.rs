@@ -12,8 +12,8 @@ use super::{Reader, memories_from, memory_of, sql_limit};
 use crate::error::Result;
 use crate::record::memory::{Json, Millis};
 use crate::record::{
-    ExceptSessions, Memory, MemoryNumber, ProjectSeen, Remark, RemarkKind, SessionSeen, UsedMemory,
-    Uses,
+    ExceptSessions, Memory, MemoryNumber, ProjectSeen, Remark, RemarkKind, Sequel, SessionSeen,
+    UsedMemory, Uses,
 };
 
 /// Places of one project that are looked at, the newest first.
@@ -108,6 +108,36 @@ impl Reader {
             c.prepare_cached(sql)?.query_map(limits, RemarkKey::of)?.collect()
         })?;
         self.whole_remarks(kind, &keys)
+    }
+
+    /// Returns what the user said later about the same thing as a remark, the nearest first.
+    pub fn sequels(&self, kind: RemarkKind, remark: &Remark) -> Result<Vec<Sequel>> {
+        let Some(number) = self.number_of(remark.memory.id)? else { return Ok(Vec::new()) };
+        let found: Vec<SequelKey> = self.run("reading sequels", |c| {
+            c.prepare_cached(
+                "SELECT s.sequel, e.start_byte, r.end_byte,
+                        EXISTS (SELECT 1 FROM remark w
+                                 WHERE w.memory = s.sequel AND w.kind = 'waiver'),
+                        s.nearness
+                   FROM remark_sequel s
+                   LEFT JOIN remark_everywhere e ON e.memory = s.sequel
+                   LEFT JOIN remark r ON r.memory = e.memory AND r.start_byte = e.start_byte
+                                     AND r.kind = e.kind
+                  WHERE s.memory = ?1 AND s.start_byte = ?2 AND s.kind = ?3
+                  ORDER BY s.nearness DESC, s.sequel",
+            )?
+            .query_map(params![number, sql_limit(remark.start_byte), kind], SequelKey::of)?
+            .collect()
+        })?;
+        let numbers: Vec<MemoryNumber> = found.iter().map(|key| key.number).collect();
+        let memories: BTreeMap<MemoryNumber, Memory> =
+            self.numbered(&numbers)?.into_iter().collect();
+        let sequels = found.into_iter().filter_map(|key| {
+            let SequelKey { number, everywhere, is_waiver, nearness } = key;
+            let memory = memories.get(&number)?.clone();
+            Some(Sequel { memory, everywhere, is_waiver, nearness })
+        });
+        Ok(sequels.collect())
     }
 
     /// Returns the sessions of a project that were spoken in last, the latest first.
@@ -332,6 +362,25 @@ impl RemarkKey {
             turn_at_ms: row.get(3)?,
             words: row.get(4)?,
         })
+    }
+}
+
+/// Where a sequel stands.
+struct SequelKey {
+    number: MemoryNumber,
+    everywhere: Option<(usize, usize)>,
+    is_waiver: bool,
+    nearness: u32,
+}
+
+impl SequelKey {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let byte = |column| {
+            row.get::<usize, Option<u32>>(column).map(|byte| byte.map(|byte| byte as usize))
+        };
+        let everywhere = byte(1)?.zip(byte(2)?);
+        let (is_waiver, nearness) = (row.get(3)?, row.get(4)?);
+        Ok(Self { number: row.get(0)?, everywhere, is_waiver, nearness })
     }
 }
 

@@ -68,6 +68,34 @@ impl Remark {
     }
 }
 
+/// What the user said later about the same thing as a remark, as it is handed to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewSequel {
+    /// Where the remark stands: the memory …
+    pub memory: MemoryNumber,
+    /// … its first byte in the text …
+    pub start_byte: usize,
+    /// … and what it is.
+    pub kind: RemarkKind,
+    /// What was said later.
+    pub sequel: MemoryNumber,
+    /// How near it is to the remark, in thousandths.
+    pub nearness: u32,
+}
+
+/// What the user said later about the same thing as a remark.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequel {
+    /// The memory.
+    pub memory: Memory,
+    /// What of its text says that it holds in every project: first byte, and one past the last.
+    pub everywhere: Option<(usize, usize)>,
+    /// It takes something back, wholly or in part.
+    pub is_waiver: bool,
+    /// How near it is to the remark, in thousandths.
+    pub nearness: u32,
+}
+
 /// A session of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSeen {

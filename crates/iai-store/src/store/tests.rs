@@ -487,7 +487,7 @@ fn a_panic_inside_a_write_keeps_nothing() {
 
 #[test]
 fn what_holds_for_good_goes_with_its_memory() {
-    use crate::record::{NewRemark, Reach, RemarkKind, Uses};
+    use crate::record::{NewRemark, NewSequel, Reach, RemarkKind, Uses};
     let folder = tempfile::tempdir().unwrap();
     let mut store = open(folder.path()).unwrap();
     insert(&mut store, 0, "always knock").unwrap();
@@ -500,16 +500,20 @@ fn what_holds_for_good_goes_with_its_memory() {
         .write(|w| {
             w.pin(id, Reach::Everywhere, now)?;
             w.put_remarks(number, &[remark])?;
+            let (start_byte, sequel) = (0, number);
+            let sequel = NewSequel { memory: number, start_byte, kind, sequel, nearness: 900 };
+            w.put_sequels(&[sequel, NewSequel { start_byte: 7, ..sequel }], 3)?;
             w.add_uses(&[(id, used)], now)
         })
         .unwrap();
     let count = |store: &Store| -> i64 {
         let sql = "SELECT (SELECT count(*) FROM pin) + (SELECT count(*) FROM remark)
                         + (SELECT count(*) FROM remark_everywhere)
+                        + (SELECT count(*) FROM remark_sequel)
                         + (SELECT count(*) FROM memory_use)";
         store.reader.connection.query_row(sql, [], |row| row.get(0)).unwrap()
     };
-    assert_eq!(count(&store), 4);
+    assert_eq!(count(&store), 5, "of a remark that is not there, no sequel is kept");
     store.reader.connection.execute("DELETE FROM memory", []).unwrap();
     assert_eq!(count(&store), 0);
 }

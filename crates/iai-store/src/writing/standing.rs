@@ -7,7 +7,7 @@ use super::Writing;
 use crate::error::{Result, StoreError};
 use crate::reader::sql_limit;
 use crate::record::memory::Millis;
-use crate::record::{MemoryId, MemoryNumber, NewRemark, Reach, RemarkKind, Uses};
+use crate::record::{MemoryId, MemoryNumber, NewRemark, NewSequel, Reach, RemarkKind, Uses};
 
 /// What the user may say about themselves; the schema says so too.
 const IDENTITY_CHARS_MAX: usize = 4000;
@@ -102,6 +102,37 @@ impl Writing<'_> {
     /// Drops all remarks: they are found again in the texts.
     pub fn drop_remarks(&self) -> Result<()> {
         self.reader.run("dropping remarks", |c| c.execute("DELETE FROM remark", []).map(drop))
+    }
+
+    /// Stores what was said later about the same thing as a remark; each keeps the `n_kept`
+    /// nearest. A remark that is gone is passed over.
+    pub fn put_sequels(&self, sequels: &[NewSequel], n_kept: usize) -> Result<()> {
+        self.reader.run("storing sequels", |c| {
+            let mut insert = c.prepare_cached(
+                "INSERT OR REPLACE INTO remark_sequel
+                 SELECT memory, start_byte, kind, ?4, ?5 FROM remark
+                  WHERE memory = ?1 AND start_byte = ?2 AND kind = ?3",
+            )?;
+            let mut drop_rest = c.prepare_cached(
+                "DELETE FROM remark_sequel
+                  WHERE memory = ?1 AND start_byte = ?2 AND kind = ?3 AND sequel IN
+                        (SELECT sequel FROM remark_sequel
+                          WHERE memory = ?1 AND start_byte = ?2 AND kind = ?3
+                          ORDER BY nearness DESC, sequel LIMIT -1 OFFSET ?4)",
+            )?;
+            for new in sequels {
+                let start = sql_limit(new.start_byte);
+                insert.execute(params![new.memory, start, new.kind, new.sequel, new.nearness])?;
+                drop_rest.execute(params![new.memory, start, new.kind, sql_limit(n_kept)])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Drops all sequels: they are found again in the texts.
+    pub fn drop_sequels(&self) -> Result<()> {
+        self.reader
+            .run("dropping sequels", |c| c.execute("DELETE FROM remark_sequel", []).map(drop))
     }
 
     /// Adds to how often memories were of use. Those that are gone are passed over.
