@@ -1,6 +1,6 @@
 //! Which of the best hits is the later word on what another one tells: about the same by its words
-//! and by its meaning, though it does not say that anything changed and no value stands in the place
-//! of another. Who asks how something is, is told the later word first.
+//! and by its meaning, though it does not say that anything changed and no value stands in the
+//! place of another. Who asks how something is, is told the later word first.
 
 use iai_store::{MemoryNumber, Reader};
 use jiff::Timestamp;
