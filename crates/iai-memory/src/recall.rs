@@ -46,7 +46,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use beside::Neighbour;
-pub(crate) use changes::{telling_words, tells_of_a_change};
+pub(crate) use changes::{says_otherwise, telling_words};
 pub use cue::CueMode;
 pub(crate) use cue::words_of_in_order;
 pub(crate) use echo::only_asks;

@@ -29,7 +29,7 @@ use put_off::{PutOff, PutOffAt};
 pub(crate) use reach::is_of_one_place;
 pub(crate) use rules::is_remember_request;
 pub(crate) use sentences::{beginning, sentences};
-pub(crate) use sequels::{FindSequels, compared_up_to};
+pub(crate) use sequels::{FindSequels, compared_up_to, is_compared};
 use waivers::waived_by;
 pub(crate) use waivers::{Waived, waived_in};
 
@@ -64,7 +64,7 @@ const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 11;
+const RULES: u64 = 12;
 
 /// Returns the remarks of a memory, as far as its own words show them.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
@@ -212,7 +212,9 @@ fn picked(before: Option<&Memory>, memory: &Memory, ranges: &[Range<usize>]) -> 
     let is_first_line = |range: &&Range<usize>| {
         !memory.text.get(..range.start).unwrap_or_default().trim_start().contains('\n')
     };
-    let mut first = ranges.iter().take(PICKING_SENTENCES).filter(is_first_line);
+    let first = ranges.iter().take(PICKING_SENTENCES).filter(is_first_line);
+    // Behind a question nothing is picked: it has to be answered first.
+    let mut first = first.take_while(|range| !Wording::of(said(range)).is_question);
     let first = first.find(|range| verdicts::picks(&proposal.text, said(range)));
     first.map(|range| {
         let words = words_hash(memory.text.get(range.clone()).unwrap_or_default());

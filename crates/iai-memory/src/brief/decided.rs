@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::material::{Since, Told, may_be_told};
 use super::remarked::{Asked, Fresh, REMARKS_READ_MAX, merged, remarked};
-use super::sequels::said_since;
+use super::sequels::told_since;
 use super::telling::{spoken_to, tells_enough};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -39,7 +39,7 @@ pub(super) fn decided(
         let since = said_otherwise(engine, reader, decision, asked.now)?;
         let since = match since {
             Some(newer) => Some(Since { id: newer.id, at: newer.turn_at, words: Some(newer.text) }),
-            None => said_since(reader, (RemarkKind::Decision, decision), asked.project)?,
+            None => told_since(reader, (RemarkKind::Decision, decision), asked.project)?,
         };
         let told = remarked(decision);
         let replied = replied_to(engine, reader, decision)?;

@@ -17,7 +17,7 @@ const NEAR_SHARE: u32 = 90;
 /// Returns the latest of what was said since, of what is about as near as the nearest. Of what was
 /// said in another project, only what says that it holds in all of them is told in its words; of
 /// the rest, that it takes something back.
-pub(super) fn said_since(
+pub(super) fn told_since(
     reader: &Reader,
     (kind, remark): (RemarkKind, &Remark),
     project: &str,
@@ -39,14 +39,18 @@ pub(super) fn said_since(
 
 /// Tells a sequel as far as it may be told in a project.
 fn told_here(sequel: &Sequel, remark: &Remark, project: &str) -> Option<Since> {
-    let Sequel { memory, everywhere, is_waiver, .. } = sequel;
-    let is_of_here = memory.project.as_deref() == Some(project);
-    let text = match is_of_here {
+    let Sequel { memory, everywhere, waiver, .. } = sequel;
+    let part =
+        |range: &Option<(usize, usize)>| range.and_then(|(start, end)| memory.text.get(start..end));
+    let text = match memory.project.as_deref() == Some(project) {
         true => Some(memory.text.as_str()),
-        false => everywhere.and_then(|(start, end)| memory.text.get(start..end)),
+        false => part(everywhere),
     };
     let words = text.and_then(|text| about(remark.sentence(), text)).map(str::to_owned);
-    let is_waived = || *is_waiver && !is_of_one_place(&memory.text);
+    let is_waived = || {
+        let waiver = part(waiver).filter(|waiver| !is_of_one_place(waiver));
+        waiver.is_some_and(|waiver| about(remark.sentence(), waiver).is_some())
+    };
     let is_told = words.is_some() || text.is_none() && is_waived();
     is_told.then_some(Since { id: memory.id, at: memory.turn_at, words })
 }

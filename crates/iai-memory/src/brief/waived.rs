@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use iai_store::{MemoryNumber, Reader, Remark, RemarkKind};
+use iai_store::{MemoryNumber, Reader, Remark, RemarkKind, Sequel};
 
 use super::lines::project_name;
 use super::material::{Since, may_be_told};
@@ -14,8 +14,8 @@ use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{has_alike, is_alike, is_stop_word};
 use crate::remarks::{
-    ANY_WISH, Waived, Wording, compared_up_to, is_of_one_place, is_one_of, sentences, stem,
-    waived_in,
+    ANY_WISH, Waived, Wording, compared_up_to, is_compared, is_of_one_place, is_one_of, sentences,
+    stem, waived_in,
 };
 
 /// Waivers that are read, the newest first.
@@ -87,7 +87,13 @@ impl Waivers {
             let of_home = reader.remarks(kind.0, home, kind.1)?;
             let of_all =
                 |own: &Remark| may_be_told(&own.memory) && !is_of_one_place(own.sentence());
-            there.extend(of_home.into_iter().filter(of_all));
+            for own in of_home.into_iter().filter(of_all) {
+                let is_of_team = match reader.number_of(own.memory.id)? {
+                    Some(number) => reader.is_of_team(number)?,
+                    None => true,
+                };
+                there.extend((!is_of_team).then_some(own));
+            }
         }
         let waivers = |all: Vec<Remark>, is_of_here: bool| {
             let each = folded(all).into_iter();
@@ -117,10 +123,11 @@ impl Waivers {
         let later = self.all.iter().filter(|own| wish.memory.turn_at < own.remark.memory.turn_at);
         let later = later.filter(is_of_it);
         let mut about = Vec::new();
+        let mut sequels = None;
         for own in later {
             let is_about = match tie(engine, (&words, &own.words), &self.name) {
                 Some(Tie::Close) => true,
-                Some(Tie::Loose) => self.may_mean(reader, wish, own)?,
+                Some(Tie::Loose) => self.may_mean(reader, (wish, &mut sequels), own)?,
                 None => false,
             };
             about.extend(is_about.then_some(own));
@@ -136,20 +143,34 @@ impl Waivers {
             return Ok(Fate::Holds);
         };
         let Remark { memory, .. } = &latest.remark;
-        let words = Some(latest.remark.sentence().to_owned());
+        // What was said elsewhere and not for all stays there.
+        let words = latest.is_of_here.then(|| latest.remark.sentence().to_owned());
         Ok(Fate::Narrowed(Since { id: memory.id, at: memory.turn_at, words }))
     }
 
     /// Tells whether a waiver may mean a wish that it shares hardly a word with: unless a model
     /// compared the two, and found that it does not.
-    fn may_mean(&self, reader: &Reader, wish: &Remark, waiver: &Waiver) -> Result<bool> {
-        let id = waiver.remark.memory.id;
+    fn may_mean(
+        &self,
+        reader: &Reader,
+        (wish, sequels): (&Remark, &mut Option<Vec<Sequel>>),
+        waiver: &Waiver,
+    ) -> Result<bool> {
         let Some(compared_up_to) = self.compared_up_to else { return Ok(true) };
-        if reader.number_of(id)?.is_none_or(|number| compared_up_to < number) {
+        let (wished, waived) = (&wish.memory, &waiver.remark.memory);
+        for id in [wished.id, waived.id] {
+            if reader.number_of(id)?.is_none_or(|number| compared_up_to < number) {
+                return Ok(true);
+            }
+        }
+        if wished.session == waived.session || !is_compared(waived) {
             return Ok(true);
         }
-        let sequels = reader.sequels(RemarkKind::Preference, wish)?;
-        Ok(sequels.iter().any(|sequel| sequel.memory.id == id))
+        let known = match sequels {
+            Some(known) => known,
+            None => sequels.insert(reader.sequels(RemarkKind::Preference, wish)?),
+        };
+        Ok(known.iter().any(|sequel| sequel.memory.id == waived.id))
     }
 }
 
@@ -249,6 +270,7 @@ mod tests {
         };
         let migrations = "Always ask me before you run a migration, even on dev.";
         check(migrations, "you don't need to ask me any more for dev migrations", Some(Tie::Close));
+        check(migrations, "you don't need to ask me any more for migrations", Some(Tie::Loose));
         check(migrations, "you don't need to ask me any more about names", None);
         check(
             "Never push to main directly",

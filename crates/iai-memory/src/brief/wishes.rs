@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 
 use super::material::{Since, Told, may_be_told};
 use super::remarked::{Asked, folded, merged, remarked, undisputed};
-use super::sequels::said_since;
+use super::sequels::told_since;
 use super::waived::{Fate, Waivers};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -66,7 +66,7 @@ pub(super) fn preferences(
             continue;
         }
         let since = match waivers.fate(engine, reader, wish)? {
-            Fate::Holds => said_since(reader, (RemarkKind::Preference, wish), asked.project)?,
+            Fate::Holds => told_since(reader, (RemarkKind::Preference, wish), asked.project)?,
             Fate::Narrowed(since) => Some(since),
             Fate::Over => continue,
         };

@@ -123,7 +123,7 @@ fn tells_something(memory: &Memory) -> bool {
 }
 
 /// Tells whether the user says that something is another way now, or decides it.
-pub(crate) fn tells_of_a_change(memory: &Memory) -> bool {
+fn tells_of_a_change(memory: &Memory) -> bool {
     let is_decision = || remarks_of(memory).iter().any(|own| own.kind == RemarkKind::Decision);
     says_otherwise(memory, &memory.text) || is_the_users_word(memory) && is_decision()
 }
@@ -137,7 +137,7 @@ fn reports_a_change(memory: &Memory) -> bool {
 }
 
 /// Tells whether the user says, in these of their words, that something is another way now.
-pub(super) fn says_otherwise(memory: &Memory, words: &str) -> bool {
+pub(crate) fn says_otherwise(memory: &Memory, words: &str) -> bool {
     let has_changed = || Wording::of(words).has_any(CHANGES) || words.contains(", not ");
     is_the_users_word(memory) && has_changed()
 }

@@ -2,15 +2,19 @@
 //! and by its meaning, though it does not say that anything changed and no value stands in the
 //! place of another. Who asks how something is, is told the later word first.
 
+use std::collections::BTreeSet;
+
 use iai_store::{MemoryNumber, Reader};
 use jiff::Timestamp;
 
 use super::changes::{is_before, telling_words};
 use super::echo::only_asks;
 use super::rank::Ranked;
+use super::stated::stated_of;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::n_shared;
+use crate::remarks::is_spoken;
 
 /// Among how many hits is looked.
 const HITS_LOOKED_AT: usize = 6;
@@ -33,15 +37,19 @@ pub(super) fn told_later(
     ranked: &[Ranked],
     now: Timestamp,
 ) -> Result<Vec<(MemoryNumber, MemoryNumber)>> {
-    let best = ranked.get(..HITS_LOOKED_AT.min(ranked.len())).unwrap_or_default();
+    let best = ranked.iter().take(HITS_LOOKED_AT).filter(|hit| is_plain(hit));
+    let best: Vec<(&Ranked, BTreeSet<String>)> =
+        best.map(|hit| (hit, telling_words(&stated_of(&hit.memory.text)))).collect();
     let mut pairs = Vec::new();
-    for (place, newer) in best.iter().enumerate() {
-        if !may_be_later(newer, now) {
+    for (place, (newer, words)) in best.iter().enumerate() {
+        if now < newer.memory.turn_at || only_asks(&newer.memory.text) {
             continue;
         }
-        let above = best.get(..place).unwrap_or_default().iter();
-        let older = above.filter(|older| is_comparable(older, newer)).map(|older| older.number);
-        let older: Vec<MemoryNumber> = older.collect();
+        let above = best
+            .iter()
+            .take(place)
+            .filter(|(older, old)| is_comparable(older, newer) && shares_words(old, words));
+        let older: Vec<MemoryNumber> = above.map(|(older, _)| older.number).collect();
         if older.is_empty() {
             continue;
         }
@@ -52,23 +60,21 @@ pub(super) fn told_later(
     Ok(pairs)
 }
 
-/// Tells whether somebody says how something is, in few words.
-fn may_be_later(newer: &Ranked, now: Timestamp) -> bool {
-    let memory = &newer.memory;
-    memory.turn_at <= now && memory.text.len() <= TEXT_BYTES_MAX && !only_asks(&memory.text)
+/// Tells whether somebody says something in few words that nothing has replaced.
+fn is_plain(hit: &Ranked) -> bool {
+    let memory = &hit.memory;
+    memory.text.len() <= TEXT_BYTES_MAX && memory.valid_to.is_none() && is_spoken(memory)
 }
 
-/// Tells whether two hits may be about the same, the first one said before the other.
+/// Tells whether a hit may be the later word on another, whoever says it: an assistant reports what
+/// was done more often than it repeats what it read.
 fn is_comparable(older: &Ranked, newer: &Ranked) -> bool {
-    is_before(&older.memory, &newer.memory)
-        && SCORE_SHARE_MIN * older.score <= newer.score
-        && shares_words(&older.memory.text, &newer.memory.text)
+    is_before(&older.memory, &newer.memory) && SCORE_SHARE_MIN * older.score <= newer.score
 }
 
-fn shares_words(older: &str, newer: &str) -> bool {
-    let (older, newer) = (telling_words(older), telling_words(newer));
+fn shares_words(older: &BTreeSet<String>, newer: &BTreeSet<String>) -> bool {
     let n_fewer = older.len().min(newer.len());
-    let n_shared = n_shared(&older, &newer);
+    let n_shared = n_shared(older, newer);
     0 < n_shared && WORDS_SHARED_MIN * n_fewer <= 100 * n_shared
 }
 
@@ -79,7 +85,8 @@ mod tests {
     #[test]
     fn texts_about_the_same_share_words() {
         let check = |older: &str, newer: &str, expect: bool| {
-            assert_eq!(shares_words(older, newer), expect, "{older} / {newer}");
+            let shares = shares_words(&telling_words(older), &telling_words(newer));
+            assert_eq!(shares, expect, "{older} / {newer}");
         };
         let weekly = "Weekly seasons, rolled over on Monday at six.";
         check(weekly, "Two-week seasons, rollover on Thursday at ten.", true);

@@ -371,9 +371,8 @@ const TOLD: &str = "\
 const HAPPENED: &str = "\
      is back|are back|is broken|are broken|is down|are down|is gone|are gone|is red|are red|\
      is green|are green|is slow|is stuck|was|were|wasn't|weren't|has been|have been|had|broke|\
-     crash*|fail|fails|failed|failing|leak|leaks|leaked|happened|happens|bug|bugs|outage*|\
-     incident*|error|errors|ist wieder|ist kaputt|war|waren|wurde|wurden|fehler|absturz|\
-     ausgefallen|упал*|сломал*|ошибк*|est cassé|était|erreur*|panne|está caído|falló|errores";
+     crashes|crashed|fails|failed|leaks|leaked|happened|happens|ist wieder|ist kaputt|war|waren|\
+     wurde|wurden|ausgefallen|упал*|сломал*|est cassé|était|está caído|falló";
 
 #[cfg(test)]
 mod tests {

@@ -70,10 +70,16 @@ fn is_spread_behind(text: &str, ranges: &[Range<usize>], own: Range<usize>) -> b
 
 pub(super) fn holds_everywhere(said: &str) -> bool {
     let wording = Wording::of(said);
-    // "No emojis please in the shop" is about the shop.
-    let is_placed = || wording.has_any(PLACED) && !wording.has_any(IN_TALK);
-    let is_of_talk = || wording.has_any(TALK) && !wording.has_any(HERE) && !is_placed();
-    names_all(&wording) || is_of_talk()
+    names_all(&wording) || !wording.has_any(HERE) && is_of_talk(said)
+}
+
+/// Tells whether a clause is about how the assistant talks: "no emojis please in the shop" is about
+/// the shop.
+fn is_of_talk(said: &str) -> bool {
+    let clauses = said.split([',', ';', '(', '–', '—', '.', '!']).map(Wording::of);
+    let is_placed = |clause: &Wording| clause.has_any(PLACED) && !clause.has_any(IN_TALK);
+    let mut talk = clauses.filter(|clause| clause.has_any(TALK));
+    talk.any(|clause| !is_placed(&clause))
 }
 
 /// Tells whether a sentence says that something is for all projects.
@@ -137,13 +143,12 @@ const HERE: &str = "\
      only here|in diesem projekt|in diesem repo|en este proyecto|dans ce projet|в этом проекте";
 
 /// … or of what is made …
-const PLACED: &str = "\
-     in the|on the|in our|on our|in its|for the|in der|auf der|im|auf dem|dans le|dans la|sur le|\
-     sur la|en la|en el";
+const PLACED: &str = "in|on|for|im|auf|für|dans|sur|pour|en|para|в|на|для";
 /// … and not of what is said.
 const IN_TALK: &str = "\
-     in chat|in the chat|in your|in answers|in the answers|in replies|at the end|im chat|\
-     in den antworten|dans les réponses|en el chat|en las respuestas";
+     in chat|in the chat|in your|in answers|in the answers|in replies|in general|me in|im chat|\
+     in den antworten|auf deutsch|auf englisch|dans les réponses|en el chat|en las respuestas|\
+     en español|en français|en general";
 
 #[cfg(test)]
 mod tests {
@@ -189,6 +194,8 @@ mod tests {
         check("The Acme bug is back. All repos.", &[]);
         let placed = "Always no emojis please on the page of Acme.";
         check(placed, &[(placed, here)]);
+        let train = "please keep answers short, I read them on the train.";
+        check(train, &[(train, all)]);
         let plain = "plain imperative sentence, ticket at the end. everywhere";
         check(plain, &[(plain, all)]);
         let (deploy, emojis) = ("Always deploy through the bastion.", "No emojis please.");

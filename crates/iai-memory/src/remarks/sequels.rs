@@ -8,6 +8,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use iai_embed::Embedder;
 use iai_store::{
@@ -18,17 +19,17 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::phrase::is_one_of;
-use super::{ANY_WISH, FindRemarks, RULES, is_spoken, stem};
+use super::{ANY_WISH, FindRemarks, RULES, has_rules_of_today, is_spoken, stem};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{Advance, Due, Effects, Shift, Step, has_alike};
-use crate::recall::{only_asks, stated_of, telling_words, tells_of_a_change};
+use crate::recall::{only_asks, says_otherwise, stated_of, telling_words};
 
 /// The newest remarks of each kind in a project that turns are held against …
 const MATTERS_MAX: usize = 48;
 /// … and of those for every project.
 const EVERYWHERE_MAX: usize = 16;
-/// Sequels kept of each remark: not all of them may be told everywhere.
+/// Sequels kept of each remark, by place, and of those that take something back.
 const KEPT_MAX: usize = 3;
 /// A longer turn speaks of too much.
 const TEXT_BYTES_MAX: usize = 900;
@@ -50,8 +51,12 @@ const SUM_WAIVED_MIN: f32 = 0.7;
 const SHARE_ALONE_MIN: f32 = 0.4;
 /// What was said later than a new remark and heard before is searched for among so many.
 const CANDIDATES_MAX: usize = 16;
-/// Memories heard in one transaction.
-const MEMORIES_PER_ADVANCE: usize = 128;
+/// The remarks that a turn shares most with, of which each may have to be embedded.
+const COMPARED_MAX: usize = 6;
+/// Memories heard in one transaction …
+const MEMORIES_PER_ADVANCE: usize = 512;
+/// … and bytes of text.
+const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 
 /// Looks for what was said later about the same thing.
 pub(crate) struct FindSequels;
@@ -68,37 +73,36 @@ impl Step for FindSequels {
     fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
         let found_by = found_by(engine);
         let mut progress = engine.read(|reader| Ok(reader.step(self.name())?))?;
+        // A model that is only late, or damaged, takes nothing of what it found with it.
+        if is_by_model(&progress) && engine.serving_model().is_none() {
+            return Ok(Advance::Nothing);
+        }
         let is_other = progress.state != found_by;
         if is_other {
             progress = StepProgress { state: found_by, ..StepProgress::default() };
         }
-        let memories = engine.read(|reader| next(engine, reader, progress.up_to))?;
-        if memories.is_empty() {
+        let Some(ready) = engine.read(|reader| Ready::read(engine, reader))? else {
             return Ok(Advance::Nothing);
-        }
-        let embedder = engine.quiet_embedder();
-        let mut hearing = Hearing::new(progress.up_to);
-        let mut sequels = Vec::new();
-        let heard = shift.one_by_one(&memories, |(number, memory)| {
-            sequels.extend(engine.read(|reader| {
-                let asking = Asking { engine, reader, embedder: embedder.as_deref() };
-                hearing.hear(asking, (*number, memory), shift.now)
-            })?);
-            Ok(())
+        };
+        let heard = engine.read(|reader| {
+            let asking = Asking { engine, reader, embedder: &OnceCell::new() };
+            hear_from(asking, progress.up_to, &ready, shift)
         })?;
-        let Some((last, _)) = heard.last() else { return Ok(Advance::MadeWay) };
-        progress.up_to = *last;
+        let Some(last) = heard.last else {
+            let next = engine.read(|reader| ready.next(reader, progress.up_to))?;
+            return Ok(if next.is_some() { Advance::MadeWay } else { Advance::Nothing });
+        };
+        progress.up_to = last;
         engine.write(|writing| {
             if is_other {
                 writing.drop_sequels()?;
             }
-            writing.put_sequels(&sequels, KEPT_MAX)?;
+            writing.put_sequels(&heard.sequels, KEPT_MAX)?;
             Ok(writing.put_step(self.name(), &progress, shift.now)?)
         })?;
-        let n_heard = heard.iter().filter(|(_, memory)| memory.role == Role::User).count();
         Ok(Advance::Did(Effects::from([
-            ("turns_heard", n_heard as u64),
-            ("sequels_found", sequels.len() as u64),
+            ("turns_heard", heard.n_turns),
+            ("sequels_found", heard.sequels.len() as u64),
         ])))
     }
 }
@@ -108,29 +112,77 @@ fn found_by(engine: &MemoryEngine) -> Value {
     json!({"rules": RULES, "model": engine.serving_model()})
 }
 
+fn is_by_model(progress: &StepProgress) -> bool {
+    progress.state.get("model").is_some_and(Value::is_string)
+}
+
 /// Returns up to where a model compared what was said with the wishes before it, if one did.
 pub(crate) fn compared_up_to(reader: &Reader) -> Result<Option<MemoryNumber>> {
     let progress = reader.step(FindSequels.name())?;
-    let is_by_model = progress.state.get("model").is_some_and(Value::is_string);
-    Ok(is_by_model.then_some(progress.up_to))
+    Ok(is_by_model(&progress).then_some(progress.up_to))
 }
 
-/// Returns what is to be heard next: memories whose remarks are found and, where a model serves,
-/// whose vectors are there. All after the first that waits wait too.
-fn next(
-    engine: &MemoryEngine,
-    reader: &Reader,
+/// Tells whether a turn is held against anything: a longer one speaks of too much.
+pub(crate) fn is_compared(memory: &Memory) -> bool {
+    memory.role == Role::User && memory.text.len() <= TEXT_BYTES_MAX && memory.valid_to.is_none()
+}
+
+/// Which memories may be heard: those whose remarks are found by the rules of today and, where a
+/// model serves, whose vectors are there. All after the first that waits wait too.
+struct Ready<'a> {
+    engine: &'a MemoryEngine,
+    remarked_up_to: MemoryNumber,
+    has_model: bool,
+}
+
+impl<'a> Ready<'a> {
+    fn read(engine: &'a MemoryEngine, reader: &Reader) -> Result<Option<Self>> {
+        let remarked = reader.step(FindRemarks.name())?;
+        let has_model = engine.serving_model().is_some();
+        let ready = Self { engine, remarked_up_to: remarked.up_to, has_model };
+        Ok(has_rules_of_today(&remarked).then_some(ready))
+    }
+
+    /// Returns the next one.
+    fn next(&self, reader: &Reader, after: MemoryNumber) -> Result<Option<(MemoryNumber, Memory)>> {
+        if self.remarked_up_to <= after {
+            return Ok(None);
+        }
+        let next = reader.after(after, 1)?.into_iter().next();
+        let is_ready = |number: MemoryNumber| {
+            number <= self.remarked_up_to && (!self.has_model || self.engine.has_vectors(number))
+        };
+        Ok(next.filter(|(number, _)| is_ready(*number)))
+    }
+}
+
+/// What was heard in one call.
+#[derive(Default)]
+struct Heard {
+    last: Option<MemoryNumber>,
+    n_turns: u64,
+    sequels: Vec<NewSequel>,
+}
+
+/// Hears what came in after a number, until it is enough for one transaction or somebody else goes
+/// first. Texts are read one by one: each may be as large as it likes.
+fn hear_from(
+    asking: Asking<'_>,
     up_to: MemoryNumber,
-) -> Result<Vec<(MemoryNumber, Memory)>> {
-    let remarked_up_to = reader.step(FindRemarks.name())?.up_to;
-    let has_model = engine.serving_model().is_some();
-    let mut memories = reader.after(up_to, MEMORIES_PER_ADVANCE)?;
-    let is_ready = |number: MemoryNumber| {
-        number <= remarked_up_to && (!has_model || engine.has_vectors(number))
-    };
-    let n_ready = memories.iter().take_while(|(number, _)| is_ready(*number)).count();
-    memories.truncate(n_ready);
-    Ok(memories)
+    ready: &Ready<'_>,
+    shift: &Shift<'_>,
+) -> Result<Heard> {
+    let mut hearing = Hearing { up_to, by_project: BTreeMap::new(), everywhere: None };
+    let mut heard = Heard::default();
+    let (mut n_heard, mut n_bytes) = (0, 0);
+    while n_heard < MEMORIES_PER_ADVANCE && n_bytes < BYTES_PER_ADVANCE && shift.lets_by(n_heard) {
+        let after = heard.last.unwrap_or(up_to);
+        let Some((number, memory)) = ready.next(asking.reader, after)? else { break };
+        (heard.last, n_heard, n_bytes) = (Some(number), n_heard + 1, n_bytes + memory.text.len());
+        heard.n_turns += u64::from(memory.role == Role::User);
+        heard.sequels.extend(hearing.hear(asking, (number, &memory), shift.now)?);
+    }
+    Ok(heard)
 }
 
 /// What turns are held against, read once for each project they belong to.
@@ -150,6 +202,7 @@ struct Matter {
     kind: RemarkKind,
     said_at: Timestamp,
     session: String,
+    project: Option<String>,
     /// Its telling words, and what each weighs …
     words: Vec<(String, f32)>,
     /// … and all of them.
@@ -164,14 +217,11 @@ struct Matter {
 struct Asking<'a> {
     engine: &'a MemoryEngine,
     reader: &'a Reader,
-    embedder: Option<&'a dyn Embedder>,
+    /// The model that serves, once a sentence has to be embedded.
+    embedder: &'a OnceCell<Option<Arc<dyn Embedder>>>,
 }
 
 impl Hearing {
-    fn new(up_to: MemoryNumber) -> Self {
-        Self { up_to, by_project: BTreeMap::new(), everywhere: None }
-    }
-
     /// Returns what a memory is a sequel to, and what was heard before that is one to its remarks.
     fn hear(
         &mut self,
@@ -185,7 +235,11 @@ impl Hearing {
         };
         self.read(engine, reader, project)?;
         let all = self.by_project.get(project).map(Vec::as_slice).unwrap_or_default();
-        let mut found = sequels_in(&asking, (number, memory), all)?;
+        // What somebody else of a team says is about what was said where they say it.
+        let is_of_team = memory.role == Role::User && reader.is_of_team(number)?;
+        let held = all.iter().filter(|matter| !is_of_team || matter.is_of(project));
+        let held: Vec<&Matter> = held.collect();
+        let mut found = sequels_in(&asking, (number, memory), &held)?;
         if self.up_to == MemoryNumber::new(0) {
             return Ok(found);
         }
@@ -193,8 +247,10 @@ impl Hearing {
             let is_everywhere = self.everywhere.iter().flatten().any(|own| own.is_same(matter));
             let project = (!is_everywhere).then(|| project.to_owned());
             for (turn, said) in self.heard_before(engine, reader, (matter, project), now)? {
-                let matter = std::slice::from_ref(matter);
-                found.extend(sequels_in(&asking, (turn, &said), matter)?);
+                let is_of_place = matter.project == said.project;
+                if is_of_place || !reader.is_of_team(turn)? {
+                    found.extend(sequels_in(&asking, (turn, &said), &[matter])?);
+                }
             }
         }
         Ok(found)
@@ -267,6 +323,7 @@ fn matters(
             kind,
             said_at: remark.memory.turn_at,
             session: remark.memory.session.clone(),
+            project: remark.memory.project.clone(),
             weight: weights.iter().sum(),
             words: words.into_iter().zip(weights).collect(),
             sentence: remark.sentence().to_owned(),
@@ -286,17 +343,20 @@ fn rarity(frequency: u64, n_memories: u64) -> f32 {
 fn sequels_in(
     asking: &Asking<'_>,
     (number, memory): (MemoryNumber, &Memory),
-    matters: &[Matter],
+    matters: &[&Matter],
 ) -> Result<Vec<NewSequel>> {
-    if memory.role != Role::User || TEXT_BYTES_MAX < memory.text.len() || only_asks(&memory.text) {
+    if !is_compared(memory) || only_asks(&memory.text) {
         return Ok(Vec::new());
     }
     let words = telling_words(&stated_of(&memory.text));
     let is_later =
         |matter: &&Matter| matter.said_at < memory.turn_at && matter.session != memory.session;
-    let shares = matters.iter().filter(is_later).map(|matter| (matter, matter.share(&words)));
-    let shares: Vec<(&Matter, f32)> =
+    let later = matters.iter().copied().filter(is_later);
+    let shares = later.map(|matter| (matter, matter.share(&words)));
+    let mut shares: Vec<(&Matter, f32)> =
         shares.filter(|(_, share)| SHARE_WAIVED_MIN <= *share).collect();
+    shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    shares.truncate(COMPARED_MAX);
     if shares.is_empty() {
         return Ok(Vec::new());
     }
@@ -334,7 +394,7 @@ fn changes_something(memory: &Memory, remarks: &[NewRemark]) -> bool {
         RemarkKind::Preference | RemarkKind::Waiver | RemarkKind::Decision => true,
         RemarkKind::Open | RemarkKind::Kept => false,
     };
-    tells_of_a_change(memory) || remarks.iter().any(|own| is_of_kind(own.kind))
+    says_otherwise(memory, &memory.text) || remarks.iter().any(|own| is_of_kind(own.kind))
 }
 
 #[expect(
@@ -347,6 +407,10 @@ fn thousandths(share: f32) -> u32 {
 }
 
 impl Matter {
+    fn is_of(&self, project: &str) -> bool {
+        self.project.as_deref() == Some(project)
+    }
+
     fn is_same(&self, other: &Self) -> bool {
         (self.number, self.start_byte, self.kind) == (other.number, other.start_byte, other.kind)
     }
@@ -356,7 +420,12 @@ impl Matter {
     fn share(&self, words: &BTreeSet<String>) -> f32 {
         let (mut shared, mut has_own) = (0.0, false);
         for (word, weight) in &self.words {
-            if has_alike(words, word) {
+            // One word alone has to be the very same: "follow-up" is not about who follows.
+            let is_shared = match self.words.len() {
+                1 => words.contains(word),
+                _ => has_alike(words, word),
+            };
+            if is_shared {
                 shared += weight;
                 has_own |= !is_one_of(stem(word), ANY_WISH);
             }
@@ -366,7 +435,8 @@ impl Matter {
 
     /// Returns how near a turn is to the remark in meaning, where a model tells.
     fn nearness(&self, asking: &Asking<'_>, turn: MemoryNumber) -> Result<Option<f32>> {
-        let Some(embedder) = asking.embedder else { return Ok(None) };
+        let embedder = asking.embedder.get_or_init(|| asking.engine.quiet_embedder());
+        let Some(embedder) = embedder.as_deref() else { return Ok(None) };
         let vector = match self.vector.get() {
             Some(known) => known,
             None => {

@@ -50,7 +50,7 @@ pub(super) fn picks(proposal: &str, reply: &str) -> bool {
         return false;
     }
     // "I've still got a shadow, no condensation commit" tells what there is.
-    if whole.begins_any(TELLING) {
+    if whole.begins_any(TELLING) || whole.has_any(WRONG) {
         return false;
     }
     let proposed = Wording::of(beginning(proposal, PROPOSAL_BYTES_MAX));
@@ -67,13 +67,13 @@ pub(super) fn picks(proposal: &str, reply: &str) -> bool {
     {
         return false;
     }
-    let is_offered = |word: &str| {
-        PICKED_LETTERS_MIN <= word.chars().count()
-            && !is_stop_word(word)
-            && !is_one_of(word, NO_PICKS)
-            && proposed.words().any(|own| own == word)
+    let is_offered = |word: &str| proposed.words().any(|own| own == word);
+    let telling = || {
+        let long = first.words().filter(|word| PICKED_LETTERS_MIN <= word.chars().count());
+        long.filter(|word| !is_stop_word(word))
     };
-    first.words().any(is_offered)
+    // Whoever picks names what was offered, and nothing else.
+    telling().all(is_offered) && telling().any(|word| !is_one_of(word, NO_PICKS))
 }
 
 /// "GRDB then", "31 March then"; not "and then", not "do it then".
@@ -124,7 +124,12 @@ const LEAD_INS: &str = "\
 /// How somebody begins who tells how things are.
 const TELLING: &str = "\
      i've|i have|i got|i'm|i am|i see|it's|it is|that's|that is|there's|there is|there are|we have|\
-     we've|we got|still|ich habe|es ist|es gibt|hay|il y a|у меня|это";
+     we've|we got|still|in|on|when|after|running|ich habe|es ist|es gibt|wenn|hay|il y a|\
+     у меня|это";
+/// … or what is wrong with them.
+const WRONG: &str = "\
+     shows|fails|failed|failing|error|errors|doesn't|does not|isn't|aren't|broken|crash*|bug|bugs|\
+     fehler|kaputt|ошибк*|erreur*|errores|falla";
 
 const THEN: &str = "then|dann|entonces|alors";
 
@@ -173,7 +178,7 @@ const REPORT: &str = "\
      errors|error|warnings|problem|problems|issues|questions|results|matches|hits|conflicts|\
      failures|crashes|crash|surprises|difference|differences|drama|rush|yet|so|news|answer|luck|\
      change|changes|diff|output|response|effect|reason|reply|complaints|complaint|promise|code|\
-     hurry|way|further|doubt|deps|time|budget|regrets";
+     hurry|way|further|doubt|dependencies|time|budget|regrets";
 
 #[cfg(test)]
 mod tests {
@@ -228,6 +233,9 @@ mod tests {
             "I've still got redis, no moka",
             "it's a bit redis",
             "moka is run with context.Background() and no timeout.",
+            "running moka shows a bunch of errors",
+            "moka unconditionally evicts redis",
+            "In the moka process, entries are only counted for redis",
         ] {
             assert!(!picks(offered, reply), "{reply}");
         }

@@ -26,7 +26,8 @@ pub(crate) fn waived_by(sentence: &str) -> Option<Waived> {
     if wording.is_question || !WORDS.contains(&wording.len()) {
         return None;
     }
-    let is_one_off = || wording.has_any(ONE_OFF) && !wording.has_any(THIS_PLACE);
+    let is_this_one = || wording.has_any(THIS_ONE) && !wording.has_any(THIS_PLACE);
+    let is_one_off = || wording.has_any(ONE_OFF) || is_this_one();
     let is_lasting = || wording.has_any(LASTING) && !is_one_off();
     // "The importer no longer logs names" takes nothing back: it tells how things are.
     let is_addressed = wording.has_any(ADDRESSED);
@@ -156,10 +157,11 @@ const LIMITS: &str = "\
 
 /// With these, it is about what lies on the table.
 const ONE_OFF: &str = "\
-     today|tonight|tomorrow|this time|this once|for now|right now|just this|this one|that one|\
+     today|tonight|tomorrow|this time|this once|for now|right now|just this|\
      heute|morgen|diesmal|vorerst|erstmal|сегодня|сейчас|aujourd'hui|cette fois|hoy|esta vez|\
      por ahora";
-/// … unless "this one" is a place.
+/// … or these, unless they stand for a place.
+const THIS_ONE: &str = "this one|that one";
 const THIS_PLACE: &str = "this repo|this repository|this project|diesem repo|diesem projekt";
 
 #[cfg(test)]
@@ -202,6 +204,7 @@ mod tests {
             "do I still need to ask you any more?",
             "you can look at the log now if you like, this one",
             "no need to fix that today",
+            "for now you don't need to run the slow tests in this repo",
             "the tests are fine",
             "Always ask me before you run a migration.",
             "can you run it now",

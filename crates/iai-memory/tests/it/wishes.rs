@@ -95,8 +95,11 @@ fn a_wish_for_all_projects_is_told_in_all_as_far_as_it_holds() {
     check_elsewhere(&["please keep answers short, no recap at the end"], &["keep answers"], &[]);
     let push = "please never push. I do that myself. all repos";
     let branches = "you may push feature branches now";
-    let since = format!("since 2026-08-16: “{branches}”");
-    check_elsewhere(&[push, branches], &["please never push.", &since], &[]);
+    // What was said elsewhere, and not for all, is not told in its words.
+    let since = "since 2026-08-16 taken back in part in another project";
+    check_elsewhere(&[push, branches], &["please never push.", since], &[branches]);
+    let all = format!("{branches}. all repos");
+    check_elsewhere(&[push, &all], &["please never push.", branches], &[]);
     // What is taken back for one place only holds elsewhere.
     let here = "in this repo you may push feature branches now";
     check_elsewhere(&[push, here], &["please never push."], &["since"]);

@@ -110,21 +110,20 @@ impl Reader {
         self.whole_remarks(kind, &keys)
     }
 
-    /// Returns what the user said later about the same thing as a remark, the nearest first.
+    /// Returns what the user said later about the same thing as a remark, the nearest first; a turn
+    /// that takes back several things, or says several for every project, more than once.
     pub fn sequels(&self, kind: RemarkKind, remark: &Remark) -> Result<Vec<Sequel>> {
         let Some(number) = self.number_of(remark.memory.id)? else { return Ok(Vec::new()) };
         let found: Vec<SequelKey> = self.run("reading sequels", |c| {
             c.prepare_cached(
-                "SELECT s.sequel, e.start_byte, r.end_byte,
-                        EXISTS (SELECT 1 FROM remark w
-                                 WHERE w.memory = s.sequel AND w.kind = 'waiver'),
-                        s.nearness
+                "SELECT s.sequel, s.nearness, e.start_byte, r.end_byte, w.start_byte, w.end_byte
                    FROM remark_sequel s
                    LEFT JOIN remark_everywhere e ON e.memory = s.sequel
                    LEFT JOIN remark r ON r.memory = e.memory AND r.start_byte = e.start_byte
                                      AND r.kind = e.kind
+                   LEFT JOIN remark w ON w.memory = s.sequel AND w.kind = 'waiver'
                   WHERE s.memory = ?1 AND s.start_byte = ?2 AND s.kind = ?3
-                  ORDER BY s.nearness DESC, s.sequel",
+                  ORDER BY s.nearness DESC, s.sequel DESC",
             )?
             .query_map(params![number, sql_limit(remark.start_byte), kind], SequelKey::of)?
             .collect()
@@ -133,9 +132,9 @@ impl Reader {
         let memories: BTreeMap<MemoryNumber, Memory> =
             self.numbered(&numbers)?.into_iter().collect();
         let sequels = found.into_iter().filter_map(|key| {
-            let SequelKey { number, everywhere, is_waiver, nearness } = key;
+            let SequelKey { number, nearness, everywhere, waiver } = key;
             let memory = memories.get(&number)?.clone();
-            Some(Sequel { memory, everywhere, is_waiver, nearness })
+            Some(Sequel { memory, everywhere, waiver, nearness })
         });
         Ok(sequels.collect())
     }
@@ -368,9 +367,9 @@ impl RemarkKey {
 /// Where a sequel stands.
 struct SequelKey {
     number: MemoryNumber,
-    everywhere: Option<(usize, usize)>,
-    is_waiver: bool,
     nearness: u32,
+    everywhere: Option<(usize, usize)>,
+    waiver: Option<(usize, usize)>,
 }
 
 impl SequelKey {
@@ -378,9 +377,12 @@ impl SequelKey {
         let byte = |column| {
             row.get::<usize, Option<u32>>(column).map(|byte| byte.map(|byte| byte as usize))
         };
-        let everywhere = byte(1)?.zip(byte(2)?);
-        let (is_waiver, nearness) = (row.get(3)?, row.get(4)?);
-        Ok(Self { number: row.get(0)?, everywhere, is_waiver, nearness })
+        Ok(Self {
+            number: row.get(0)?,
+            nearness: row.get(1)?,
+            everywhere: byte(2)?.zip(byte(3)?),
+            waiver: byte(4)?.zip(byte(5)?),
+        })
     }
 }
 

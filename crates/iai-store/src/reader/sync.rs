@@ -255,6 +255,18 @@ impl Reader {
         })
     }
 
+    /// Tells whether somebody else of a team said something.
+    pub fn is_of_team(&self, number: MemoryNumber) -> Result<bool> {
+        self.run("asking who said something", |c| {
+            c.prepare_cached(
+                "SELECT 1 FROM sync_carried c JOIN sync_vault v ON v.number = c.vault
+                  WHERE c.memory = ? AND v.kind = 'team'
+                    AND c.machine IS NOT (SELECT id FROM sync_machine)",
+            )?
+            .exists([number])
+        })
+    }
+
     /// Tells whether a vault has carried a memory.
     pub fn is_sync_carried(&self, vault: VaultNumber, memory: MemoryId) -> Result<bool> {
         self.run("looking for what was carried", |c| {

@@ -90,8 +90,8 @@ pub struct Sequel {
     pub memory: Memory,
     /// What of its text says that it holds in every project: first byte, and one past the last.
     pub everywhere: Option<(usize, usize)>,
-    /// It takes something back, wholly or in part.
-    pub is_waiver: bool,
+    /// What of its text takes something back, wholly or in part.
+    pub waiver: Option<(usize, usize)>,
     /// How near it is to the remark, in thousandths.
     pub nearness: u32,
 }

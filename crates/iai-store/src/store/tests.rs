@@ -502,7 +502,9 @@ fn what_holds_for_good_goes_with_its_memory() {
             w.put_remarks(number, &[remark])?;
             let (start_byte, sequel) = (0, number);
             let sequel = NewSequel { memory: number, start_byte, kind, sequel, nearness: 900 };
-            w.put_sequels(&[sequel, NewSequel { start_byte: 7, ..sequel }], 3)?;
+            let no_remark = NewSequel { start_byte: 7, ..sequel };
+            let no_memory = NewSequel { sequel: MemoryNumber::new(9), ..sequel };
+            w.put_sequels(&[sequel, no_remark, no_memory], 3)?;
             w.add_uses(&[(id, used)], now)
         })
         .unwrap();
@@ -513,7 +515,7 @@ fn what_holds_for_good_goes_with_its_memory() {
                         + (SELECT count(*) FROM memory_use)";
         store.reader.connection.query_row(sql, [], |row| row.get(0)).unwrap()
     };
-    assert_eq!(count(&store), 5, "of a remark that is not there, no sequel is kept");
+    assert_eq!(count(&store), 5, "of what is not there, no sequel is kept");
     store.reader.connection.execute("DELETE FROM memory", []).unwrap();
     assert_eq!(count(&store), 0);
 }

@@ -104,21 +104,29 @@ impl Writing<'_> {
         self.reader.run("dropping remarks", |c| c.execute("DELETE FROM remark", []).map(drop))
     }
 
-    /// Stores what was said later about the same thing as a remark; each keeps the `n_kept`
-    /// nearest. A remark that is gone is passed over.
+    /// Stores what was said later about the same thing as a remark; of each place, and of what
+    /// takes something back, it keeps the `n_kept` nearest, and of equally near ones the newest.
+    /// What is gone is passed over.
     pub fn put_sequels(&self, sequels: &[NewSequel], n_kept: usize) -> Result<()> {
         self.reader.run("storing sequels", |c| {
             let mut insert = c.prepare_cached(
                 "INSERT OR REPLACE INTO remark_sequel
-                 SELECT memory, start_byte, kind, ?4, ?5 FROM remark
-                  WHERE memory = ?1 AND start_byte = ?2 AND kind = ?3",
+                 SELECT r.memory, r.start_byte, r.kind, m.number, ?5
+                   FROM remark r JOIN memory m ON m.number = ?4
+                  WHERE r.memory = ?1 AND r.start_byte = ?2 AND r.kind = ?3",
             )?;
             let mut drop_rest = c.prepare_cached(
                 "DELETE FROM remark_sequel
                   WHERE memory = ?1 AND start_byte = ?2 AND kind = ?3 AND sequel IN
-                        (SELECT sequel FROM remark_sequel
-                          WHERE memory = ?1 AND start_byte = ?2 AND kind = ?3
-                          ORDER BY nearness DESC, sequel LIMIT -1 OFFSET ?4)",
+                        (SELECT sequel FROM
+                            (SELECT s.sequel, row_number() OVER (
+                                        PARTITION BY m.place, EXISTS
+                                            (SELECT 1 FROM remark w
+                                              WHERE w.memory = s.sequel AND w.kind = 'waiver')
+                                        ORDER BY s.nearness DESC, s.sequel DESC) AS nth
+                               FROM remark_sequel s JOIN memory m ON m.number = s.sequel
+                              WHERE s.memory = ?1 AND s.start_byte = ?2 AND s.kind = ?3)
+                          WHERE ?4 < nth)",
             )?;
             for new in sequels {
                 let start = sql_limit(new.start_byte);

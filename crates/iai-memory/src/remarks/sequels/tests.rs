@@ -1,7 +1,5 @@
 //! What is found, in which order, and how often.
 
-use std::sync::Arc;
-
 use iai_embed::FakeEmbedder;
 use jiff::SignedDuration;
 
@@ -83,12 +81,46 @@ fn nothing_is_heard_twice_until_another_model_serves() {
 }
 
 #[test]
-fn the_nearest_few_are_kept() {
+fn the_nearest_few_are_kept_and_what_takes_back_beside_them() {
     let trial = Trial::new();
-    let again: Vec<String> =
-        (1..=9).map(|n| format!("conventional commits with ticket {n} are over now")).collect();
-    trial.tell(&[COMMITS]);
-    trial.tell(&again.iter().map(String::as_str).collect::<Vec<_>>());
+    let far = "conventional commits look odd now, says the board of the yard";
+    let near: Vec<String> =
+        (1..=4).map(|n| format!("conventional commits with a ticket: now {n}")).collect();
+    let waiver = "you don't need to use conventional commits any more in the yard of the board";
+    trial.tell(&[COMMITS, waiver, far]);
+    trial.tell(&near.iter().map(String::as_str).collect::<Vec<_>>());
     find(&trial);
-    assert_eq!(sequels(&trial, RemarkKind::Preference).len(), KEPT_MAX);
+    let found = sequels(&trial, RemarkKind::Preference);
+    assert_eq!(found.len(), KEPT_MAX + 1, "{found:?}");
+    assert!(found.iter().any(|text| text == waiver), "{found:?}");
+    assert!(found.iter().any(|text| *text == near[3]), "of equals the newest: {found:?}");
+    assert!(!found.iter().any(|text| text == far || *text == near[0]), "{found:?}");
+}
+
+#[test]
+fn a_model_that_is_late_takes_nothing_with_it() {
+    let trial = Trial::new();
+    trial.tell(&[COMMITS, PREFIXES]);
+    trial.run(&FindRemarks, now());
+    let found_by_model = StepProgress {
+        state: json!({"rules": RULES, "model": "somebody"}),
+        ..StepProgress::default()
+    };
+    trial.engine.write(|w| Ok(w.put_step(FindSequels.name(), &found_by_model, now())?)).unwrap();
+    assert_eq!(trial.run(&FindSequels, now()), Effects::new());
+}
+
+#[test]
+fn nothing_is_heard_before_its_remarks_are_found_by_the_rules_of_today() {
+    let trial = Trial::new();
+    trial.tell(&[COMMITS, PREFIXES]);
+    let before =
+        |rules: u64| StepProgress { state: json!({"rules": rules}), up_to: MemoryNumber::new(2) };
+    let put = |progress: StepProgress| {
+        trial.engine.write(|w| Ok(w.put_step(FindRemarks.name(), &progress, now())?)).unwrap();
+    };
+    put(before(RULES - 1));
+    assert_eq!(trial.run(&FindSequels, now()), Effects::new());
+    put(before(RULES));
+    assert_eq!(trial.run(&FindSequels, now()).get("turns_heard"), Some(&2));
 }
