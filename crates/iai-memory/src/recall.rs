@@ -18,7 +18,6 @@ mod fuzz;
 mod handover;
 mod hints;
 pub(crate) mod knobs;
-mod later;
 mod linked;
 mod listing;
 mod origin;
@@ -324,8 +323,7 @@ impl MemoryEngine {
                 let was_hinted = |dispute: &Dispute| self.uses.was_hinted(dispute);
                 let corrections = &found.corrections;
                 let known = (cue, corrections);
-                let beside =
-                    corrections::order((self, reader), known, &mut ranked, now, was_hinted)?;
+                let beside = corrections::order(reader, known, &mut ranked, now, was_hinted)?;
                 if !corrections.asks_for_history && cue.days.is_none() {
                     brought::bring_along(asking, &found, &mut ranked, now)?;
                 }

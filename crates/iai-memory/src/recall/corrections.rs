@@ -9,11 +9,9 @@ use jiff::Timestamp;
 use super::changes::changed;
 use super::cue::{Cue, words_of_in_order};
 use super::found::Evidence;
-use super::later::told_later;
 use super::rank::{Ranked, Scored};
 use super::values::{Sameness, Wanted, retold};
 use super::{Hint, Hit, whole_hit};
-use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::relate::CHAIN_MAX;
 use crate::remarks::Wording;
@@ -254,7 +252,7 @@ pub(crate) struct Beside {
 /// what it disputes or tells otherwise, or below where it is asked how it was; marks what is
 /// outdated; and looks up what else to tell.
 pub(crate) fn order(
-    (engine, reader): (&MemoryEngine, &Reader),
+    reader: &Reader,
     (cue, corrections): (&Cue, &Corrections),
     ranked: &mut Vec<Ranked>,
     now: Timestamp,
@@ -282,7 +280,6 @@ pub(crate) fn order(
         let disputes = disputes.iter().map(|dispute| (dispute.about.earlier, dispute.about.later));
         above.extend(disputes.filter(|(_, later)| is_said(later)));
         above.extend(changed(cue, ranked, until));
-        above.extend(told_later(engine, reader, ranked, until)?);
         above.extend(latest_first(ranked, &retold));
     }
     above.extend(retold);

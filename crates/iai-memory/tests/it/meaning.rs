@@ -174,25 +174,3 @@ fn what_replaced_it_elsewhere_is_brought_only_where_it_is_near_to_the_cue() {
     let far = "Lunch with Ben and Ana: we moved from frobnik to garage.";
     assert_eq!(told(far), (true, false), "nothing but a name is the same");
 }
-
-/// Nobody says that it changed, and the older wording is nearer to the cue.
-#[test]
-fn of_two_about_the_same_the_later_word_comes_first() {
-    let old = "the ghosts of the leaderboard are swept at night, older ones go after a month";
-    let new = "the ghosts of the leaderboard are swept twice a day, and a fortnight is plenty";
-    let others: Vec<String> = (0..12).map(|n| format!("bus {n} was {n} minutes late")).collect();
-    let talks = [(90, old), (20, new)].into_iter();
-    let talks = talks.chain(others.iter().map(|other| (50, other.as_str())));
-    let talks: Vec<(i64, [&str; 2])> = talks.map(|(days, text)| (days, [text, "Noted."])).collect();
-    let said = talks.iter().map(|(days, talk)| ("/p", *days, talk.as_slice()));
-    let said: Vec<(&str, i64, &[&str])> = said.collect();
-    let home = lived(&said);
-    let best = |cue: &str| texts(&home.recall_from(cue, 100_000, Some("/p")))[0].to_owned();
-    let cue = "when are the older ghosts of the leaderboard swept";
-    assert_eq!(best(cue), old, "without a model, by its words");
-    attach(&home, "one");
-    embed_all(&home);
-    assert_eq!(best(cue), new);
-    let cue = "when were the older ghosts of the leaderboard swept originally";
-    assert_eq!(best(cue), old, "how it was is asked");
-}
