@@ -362,6 +362,47 @@ fn what_is_personal_never_enters_a_team() {
 }
 
 #[test]
+fn what_a_team_says_is_about_what_was_said_in_its_project() {
+    let mut shelf = Shelf::default();
+    let one = Machine::joined("a", VaultKind::Team, &[("billing", "/p")]);
+    let other = Machine::joined("b", VaultKind::Team, &[("billing", "/p")]);
+    let say = |machine: &Machine, project: &str, text: &str, at: Timestamp| {
+        let said = iai_store::NewMemory {
+            session: text.to_owned(),
+            project: Some(project.to_owned()),
+            turn_at: at,
+            ..crate::trial::turn(0, text)
+        };
+        machine.engine().store_turns(&[said], now()).unwrap();
+    };
+    let hours_ago = |n: i64| now() - SignedDuration::from_hours(n);
+    let of_all = "always sign the tarball of a release, in every repo";
+    let of_here = "always squash the fixture commits of the ledger";
+    say(&other, "/home/b/diary", of_all, hours_ago(9));
+    say(&other, "/p", of_here, hours_ago(8));
+    say(&one, "/p", "no longer sign the tarball of a release", hours_ago(7));
+    say(&one, "/p", "no longer squash the fixture commits of the ledger", hours_ago(6));
+    settle(&[&one, &other], &mut shelf);
+    let sequels = || {
+        other.trial.run(&crate::remarks::FindRemarks, other.now());
+        other.trial.run(&crate::remarks::FindSequels, other.now());
+        let kind = iai_store::RemarkKind::Preference;
+        let n_of = |project: &str, wish: &str| {
+            let found = other.engine().read(|reader| {
+                let wishes = reader.remarks(kind, project, 9)?;
+                let wish = wishes.iter().find(|own| own.memory.text == wish).expect("the wish");
+                Ok(reader.sequels(kind, wish)?.len())
+            });
+            found.unwrap()
+        };
+        (n_of("/home/b/diary", of_all), n_of("/p", of_here))
+    };
+    assert_eq!(sequels(), (0, 1), "a colleague changes what holds in the project, not my habits");
+    say(&other, "/p", "I no longer sign the tarball of a release", hours_ago(5));
+    assert_eq!(sequels(), (1, 1), "they are mine to change, wherever I say it");
+}
+
+#[test]
 fn a_machine_that_is_put_out_reads_nothing_new() {
     let mut shelf = Shelf::default();
     let one = Machine::joined("a", VaultKind::Personal, &[]);
