@@ -38,6 +38,8 @@ pub use export::Each;
 pub(crate) use filter::Clause;
 pub(crate) use forgotten::mark_key;
 pub(crate) use memories::{memories_from, memory_of};
+#[cfg(test)]
+pub(crate) use standing::SEQUELS_OF;
 
 /// A connection that reads; each question sees the store as it was when it was asked.
 pub struct Reader {

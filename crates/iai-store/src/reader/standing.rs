@@ -26,6 +26,15 @@ const WALKED_MAX: usize = 20_000;
 const WALKED_IN_PLACE_MIN: usize = 200;
 /// Remarks that are looked at to find what is said in several projects.
 const REMARKS_WALKED_MAX: usize = 2000;
+/// The plus keeps the planner from walking over all waivers by their kind: a turn has one or two.
+pub(crate) const SEQUELS_OF: &str = "
+    SELECT s.sequel, s.nearness, e.start_byte, r.end_byte, w.start_byte, w.end_byte
+      FROM remark_sequel s
+      LEFT JOIN remark_everywhere e ON e.memory = s.sequel
+      LEFT JOIN remark r ON r.memory = e.memory AND r.start_byte = e.start_byte AND r.kind = e.kind
+      LEFT JOIN remark w ON w.memory = s.sequel AND +w.kind = 'waiver'
+     WHERE s.memory = ?1 AND s.start_byte = ?2 AND s.kind = ?3
+     ORDER BY s.nearness DESC, s.sequel DESC";
 
 impl Reader {
     /// Returns who the user is, in their own words.
@@ -115,18 +124,9 @@ impl Reader {
     pub fn sequels(&self, kind: RemarkKind, remark: &Remark) -> Result<Vec<Sequel>> {
         let Some(number) = self.number_of(remark.memory.id)? else { return Ok(Vec::new()) };
         let found: Vec<SequelKey> = self.run("reading sequels", |c| {
-            c.prepare_cached(
-                "SELECT s.sequel, s.nearness, e.start_byte, r.end_byte, w.start_byte, w.end_byte
-                   FROM remark_sequel s
-                   LEFT JOIN remark_everywhere e ON e.memory = s.sequel
-                   LEFT JOIN remark r ON r.memory = e.memory AND r.start_byte = e.start_byte
-                                     AND r.kind = e.kind
-                   LEFT JOIN remark w ON w.memory = s.sequel AND w.kind = 'waiver'
-                  WHERE s.memory = ?1 AND s.start_byte = ?2 AND s.kind = ?3
-                  ORDER BY s.nearness DESC, s.sequel DESC",
-            )?
-            .query_map(params![number, sql_limit(remark.start_byte), kind], SequelKey::of)?
-            .collect()
+            c.prepare_cached(SEQUELS_OF)?
+                .query_map(params![number, sql_limit(remark.start_byte), kind], SequelKey::of)?
+                .collect()
         })?;
         let numbers: Vec<MemoryNumber> = found.iter().map(|key| key.number).collect();
         let memories: BTreeMap<MemoryNumber, Memory> =

@@ -516,6 +516,13 @@ fn what_holds_for_good_goes_with_its_memory() {
         store.reader.connection.query_row(sql, [], |row| row.get(0)).unwrap()
     };
     assert_eq!(count(&store), 5, "of what is not there, no sequel is kept");
+    let sql = format!("EXPLAIN QUERY PLAN {}", crate::reader::SEQUELS_OF);
+    let mut explained = store.reader.connection.prepare(&sql).unwrap();
+    let plan = explained.query_map((1, 0, "decision"), |row| row.get::<_, String>(3)).unwrap();
+    let plan: Vec<String> = plan.collect::<Result<_, _>>().unwrap();
+    let walks = |line: &String| line.contains("(kind=?") || line.contains("SCAN");
+    assert!(!plan.iter().any(walks), "{plan:?}");
+    drop(explained);
     store.reader.connection.execute("DELETE FROM memory", []).unwrap();
     assert_eq!(count(&store), 0);
 }
