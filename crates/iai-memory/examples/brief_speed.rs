@@ -14,7 +14,8 @@
 use std::time::{Duration, Instant};
 
 use iai_memory::{
-    BriefAsk, KeySource, MemoryEngine, NewMemory, Role, SpoolBatch, StorePaths, Tier,
+    BriefAsk, KeySource, MemoryEngine, NewMemory, Pace, Patience, Role, SpoolBatch, StorePaths,
+    Tier,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -35,7 +36,7 @@ fn main() {
         spool_public: path("spool.pub"),
         aside: path("aside"),
     };
-    let now: Timestamp = "2026-11-15T12:00:00Z".parse().unwrap();
+    let now = clock();
     let keys = KeySource { passphrase: None };
     let (engine, _) = MemoryEngine::open(&paths, &keys, now).unwrap();
     engine.load_index().unwrap();
@@ -50,8 +51,8 @@ fn main() {
     println!("stored {n_turns} turns in {:.1?}", begun.elapsed());
     measure(&engine, now, "before any quiet work");
     let begun = Instant::now();
-    let done = engine.organise_now(now).unwrap();
-    println!("quiet work in {:.1?}: {done:?}", begun.elapsed());
+    let n_sequels = organise(&engine);
+    println!("quiet work in {:.1?}, {n_sequels} times something was said again", begun.elapsed());
     measure(&engine, now, "after it");
     engine.seal_index().unwrap();
     drop(engine);
@@ -64,6 +65,33 @@ fn main() {
             (0..PROJECTS).map(|n| format!("{:.1?}", compose(&engine, n, now).0)).collect();
         println!("    each project once: {}", took.join(", "));
     }
+}
+
+fn clock() -> Timestamp {
+    "2026-11-15T12:00:00Z".parse().unwrap()
+}
+
+/// Does all quiet work there is; returns how often something was said about the same as a remark.
+fn organise(engine: &MemoryEngine) -> u64 {
+    let mut n_sequels = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let idle_min = Duration::from_secs(3600);
+            let pace = Pace { clock: &clock, idle_min, after_idle_round: &|| () };
+            engine.organise_until_stopped(&pace).unwrap();
+        });
+        loop {
+            let patience = Patience(Duration::from_secs(3600));
+            let answer = engine.consolidate(patience, &clock).unwrap();
+            let sequels = answer.steps.get("sequels").and_then(|done| done.get("sequels_found"));
+            n_sequels += sequels.copied().unwrap_or_default();
+            if answer.is_finished {
+                break;
+            }
+        }
+        engine.stop_organising();
+    });
+    n_sequels
 }
 
 /// Composes the brief of a project; returns how long it took and how long it is.
@@ -121,7 +149,11 @@ fn word(seed: u64) -> String {
     word
 }
 
-/// Half of all turns are the first project's; every seventh turn remarks something.
+/// After so many turns, something is said again about a remark: in its project, in another session.
+const SAID_AGAIN_AFTER: u64 = SESSION_TURNS * 2 * (PROJECTS - 1);
+
+/// Half of all turns are the first project's; every seventh turn remarks something, and every
+/// seventh says how that is by now.
 fn turn(n: u64, n_turns: u64, now: Timestamp) -> NewMemory {
     let session = n / SESSION_TURNS;
     let project = if session.is_multiple_of(2) { 0 } else { 1 + session / 2 % (PROJECTS - 1) };
@@ -129,6 +161,15 @@ fn turn(n: u64, n_turns: u64, now: Timestamp) -> NewMemory {
     let text = match n % 14 {
         0 => format!("Always check the {} before you open the {}.", word(3 * n), word(5 * n)),
         7 => format!("We decided to build {} out of {}.", words(n, 3), words(n + 1, 2)),
+        2 if SAID_AGAIN_AFTER < n => {
+            let wish = n - 2 - SAID_AGAIN_AFTER;
+            format!("The {} moved to {}, the {} is gone.", word(3 * wish), word(n), word(5 * wish))
+        }
+        4 if SAID_AGAIN_AFTER < n => {
+            let decision = n + 3 - SAID_AGAIN_AFTER;
+            let (built, material) = (words(decision, 3), words(decision + 1, 2));
+            format!("We no longer build {built} out of {material}, it moved to {}.", word(n))
+        }
         _ => {
             let sentences: Vec<String> = (0..4).map(|at| words(4 * n + at, 12)).collect();
             sentences.join(". ") + "."
