@@ -6,6 +6,7 @@ pub(crate) mod open;
 mod orders;
 mod pasted;
 mod phrase;
+mod placed;
 mod put_off;
 mod reach;
 mod rules;
@@ -25,6 +26,7 @@ use serde_json::{Value, json};
 use open::n_telling;
 pub(crate) use orders::languages_wanted;
 pub(crate) use phrase::{Wording, is_one_of};
+use placed::Place;
 use put_off::{PutOff, PutOffAt};
 pub(crate) use reach::is_of_one_place;
 pub(crate) use rules::is_remember_request;
@@ -64,7 +66,7 @@ const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 12;
+const RULES: u64 = 13;
 
 /// Returns the remarks of a memory, as far as its own words show them.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {
@@ -87,7 +89,9 @@ pub(crate) fn remarks_after(before: Option<&Memory>, memory: &Memory) -> Vec<New
     if speaker == Speaker::User && !is_by_hand {
         ranges = pasted::said_of(&memory.text, ranges);
     }
-    let mut found = stated_in(&memory.text, &ranges, speaker);
+    let place = memory.project.as_deref().and_then(Place::of);
+    let place = place.filter(|_| speaker == Speaker::User);
+    let mut found = stated_in(&memory.text, &ranges, (speaker, place.as_ref()));
     let picked = picked(before, memory, &ranges).filter(|pick| {
         speaker == Speaker::User && found.iter().all(|own| own.start_byte != pick.start_byte)
     });
@@ -107,18 +111,22 @@ pub(crate) fn remarks_after(before: Option<&Memory>, memory: &Memory) -> Vec<New
 }
 
 /// Returns what the sentences of a text state for longer than their session.
-fn stated_in(text: &str, ranges: &[Range<usize>], speaker: Speaker) -> Vec<NewRemark> {
+fn stated_in(
+    text: &str,
+    ranges: &[Range<usize>],
+    (speaker, place): (Speaker, Option<&Place>),
+) -> Vec<NewRemark> {
     let mut found: Vec<NewRemark> = Vec::new();
     let said = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
     let between = |before: &Range<usize>, range: &Range<usize>| said(&(before.end..range.start));
-    for (place, range) in ranges.iter().enumerate() {
+    for (idx, range) in ranges.iter().enumerate() {
         // What is beyond is not kept, and a text may have thousands.
         if REMARKS_MAX < found.len() {
             break;
         }
-        let before = place.checked_sub(1).and_then(|place| ranges.get(place));
+        let before = idx.checked_sub(1).and_then(|before| ranges.get(before));
         let sentence = said(range);
-        let kind = match kind_of(sentence, speaker) {
+        let kind = match kind_of(sentence, speaker).or_else(|| kind_there(sentence, place?)) {
             Some(Stated::Remark(kind)) => kind,
             Some(Stated::Seal(seal)) => {
                 // On the same line or the next one: further down it answers somebody.
@@ -190,6 +198,17 @@ fn kind_of(sentence: &str, speaker: Speaker) -> Option<Stated> {
     } else if is_user && rules::is_only_a_seal(sentence) {
         Some(Stated::Seal(Seal::Decided))
     } else if is_user && orders::is_only_a_seal(sentence) {
+        Some(Stated::Seal(Seal::EveryTime))
+    } else {
+        None
+    }
+}
+
+/// Tells what a sentence of the user says of the project they name in it.
+fn kind_there(sentence: &str, place: &Place) -> Option<Stated> {
+    if place.is_ruled_by(sentence) {
+        Some(Stated::Remark(RemarkKind::Preference))
+    } else if place.is_only_named_in(sentence) {
         Some(Stated::Seal(Seal::EveryTime))
     } else {
         None

@@ -120,11 +120,11 @@ pub(super) fn can_be_sealed(sentence: &str, seal: &str) -> bool {
     clauses(sentence).any(|clause| is_order_of(clause) || is_asked_for(clause))
 }
 
-fn is_order_of(clause: &str) -> bool {
+pub(super) fn is_order_of(clause: &str) -> bool {
     is_order(&Wording::of(clause).without_lead_in(LEAD_INS))
 }
 
-fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
+pub(super) fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
     // "unwrap()" is one word.
     let parts = sentence.split([',', ';', ':', '–', '—']).flat_map(|part| part.split(" ("));
     parts.filter(|clause| !clause.trim().is_empty())
@@ -146,7 +146,15 @@ fn is_ruled(sentence: &str) -> bool {
 fn is_sealed(sentence: &str) -> bool {
     let mut parts = clauses(sentence);
     let is_many = |first: &str| is_order_of(first) || Wording::of(first).has_any("per|each|one");
-    parts.next().is_some_and(is_many) && parts.any(is_only_a_seal)
+    let Some(first) = parts.next() else { return false };
+    // "Before larger work, give me a plan; in all my projects."
+    let is_condition = || {
+        let first = Wording::of(first).without_lead_in(LEAD_INS);
+        first.begins_any(CONDITIONS) && !first.has_any(WHEN_DONE)
+    };
+    let is_ordered_then = clauses(sentence).skip(1).any(is_order_of);
+    is_many(first) && parts.any(is_only_a_seal)
+        || is_ordered_then && is_condition() && clauses(sentence).any(is_only_reach)
 }
 
 /// Tells whether a clause says what to do.
@@ -195,7 +203,7 @@ fn is_plural(word: &str) -> bool {
         )
 }
 
-const LEAD_INS: &str = "\
+pub(super) const LEAD_INS: &str = "\
      please|pls|again|ok|okay|so|and|also|but|well|btw|yes|yeah|no wait|note|important|hey|right|\
      then|fine|great|good|nice|first|second|third|otherwise|generally|in general|actually|listen|\
      bitte|und|gut|generell|grundsätzlich|außerdem|y|eso sí|otra|además|et|oui|aussi|и|а|да|ещё";
@@ -219,7 +227,7 @@ const SEALS: &str = "\
 const EVERY_TIME: &str = "\
      always|never|ever|every time|each time|whenever|before each|before every|before any|\
      before you commit|before you push|before you run|before you change|before you touch|\
-     before you delete|before you merge|before committing|before pushing|before merging|\
+     before you delete|before you merge|before you write|before committing|before pushing|before merging|\
      after each|after every|each new|every new|each pr|every pr|any change|any new|\
      when you write|when you change|when you add|when you report|when you touch|when you use|\
      when you rename|if you change|if you touch|if you add|from now on|from today|from here on|\
@@ -261,11 +269,11 @@ const ORDERS: &str = "\
 /// An order wherever it stands.
 const TO_ME: &str = "\
      ask me|show me|tell me|give me|remind me|warn me|let me know|i want|i don't want|i do want|\
-     frag mich|zeig mir|sag mir|pregúntame|muéstrame|demande moi|montre moi|спроси меня|\
+     i wanna|frag mich|zeig mir|sag mir|pregúntame|muéstrame|demande moi|montre moi|спроси меня|\
      покажи мне";
 const MUST: &str = "must|must not|mustn't|has to|have to|muss|müssen|debe|doit|должен|должны";
 /// Begins like an order, and is none.
-const NO_ORDERS: &str = "\
+pub(super) const NO_ORDERS: &str = "\
      don't know|don't think|don't understand|don't see|don't get|don't care|don't worry|\
      don't mind|don't remember|don't have|don't need|do not know|do not need|no idea|no problem|\
      no rush|no need|no worries|no matter|no more questions|no one|no longer|no wonder|\
@@ -286,7 +294,7 @@ const BEYOND: &str = "\
      without asking|without my|without a|outside|outside of|anywhere|ever|near|except|unless|\
      ohne|außerhalb|außer|sin|fuera de|sans|hors de|без";
 /// Of these is told that there are none.
-const REPORTED: &str = "\
+pub(super) const REPORTED: &str = "\
      errors|warnings|problems|issues|questions|results|matches|hits|changes|conflicts|failures|\
      crashes|surprises|differences|regressions|comments|objections|complaints|leftovers|traces";
 
@@ -306,6 +314,10 @@ pub(super) const ACTIONS: &str = "\
 const WHEN_YOU: &str = "\
      when you|whenever you|every time you|each time you|if you ever|wenn du|immer wenn du|cuando|\
      quand tu|когда ты";
+/// … or whenever something is so, where it is said to hold in all projects …
+const CONDITIONS: &str = "\
+     when|whenever|if|before|after|for every|for each|wenn|bevor|vor|cuando|antes de|quand|avant|\
+     когда|перед";
 /// … rather than once.
 const WHEN_DONE: &str = "\
      when you're|when you are|when you have|when you've|when you finish|when you get|\
@@ -361,14 +373,14 @@ const OF_WORK: &str = "\
      mensajes|comentarios|textos|commentaires|комментарии|сообщения";
 
 /// Tells of something, or thinks of it.
-const TOLD: &str = "\
+pub(super) const TOLD: &str = "\
      if we|if i|would|could|might|i thought|i think|i wonder|seems|seem|it says|says that|\
      i noticed|i saw|i said|i told|those who|looks like|if user|if the|if a|if it|if they|\
      why does|why do|what if|i guess|maybe|perhaps|not sure|used to|why|that never|that always|\
      which never|which always|whether";
 
 /// Reports what happened: "The importer is down. All repos." wishes nothing.
-const HAPPENED: &str = "\
+pub(super) const HAPPENED: &str = "\
      is back|are back|is broken|are broken|is down|are down|is gone|are gone|is red|are red|\
      is green|are green|is slow|is stuck|was|were|wasn't|weren't|has been|have been|had|broke|\
      crashes|crashed|fails|failed|leaks|leaked|happened|happens|ist wieder|ist kaputt|war|waren|\

@@ -28,13 +28,18 @@ const HURRIED: &[(&str, &str)] = &[
     ("msgs", "messages"),
     ("pls", "please"),
     ("plz", "please"),
+    ("u", "you"),
+    ("ur", "your"),
 ];
 
 fn is_hurried(word: &str) -> bool {
     // Nearly every word is passed over by its length or its end.
-    (3..=6).contains(&word.len())
-        && ["nt", "ls", "lz", "ts", "re", "ps", "sg", "gs"].iter().any(|end| word.ends_with(end))
-        && HURRIED.iter().any(|(typed, _)| *typed == word)
+    matches!(word, "u" | "ur")
+        || (3..=6).contains(&word.len())
+            && ["nt", "ls", "lz", "ts", "re", "ps", "sg", "gs"]
+                .iter()
+                .any(|end| word.ends_with(end))
+            && HURRIED.iter().any(|(typed, _)| *typed == word)
 }
 
 /// Writes out what was typed in a hurry.

@@ -297,6 +297,21 @@ fn a_wish_said_in_two_projects_is_told_in_all() {
 }
 
 #[test]
+fn who_names_the_project_or_all_of_them_says_where_a_wish_holds() {
+    let home = Home::new();
+    let here = "No mocked database at Osprey, it hid two bugs";
+    let all = "Before larger work, give me a plan of five lines; in all my projects";
+    let said = [&format!("{here}. Next the fees."), "Understood.", all, "Understood."];
+    store(&home, conversation("one", "/w/osprey", days_ago(3), &said));
+    store(&home, conversation("two", "/w/heron", days_ago(2), &["Fix the dates.", "Done."]));
+    organise(&home.engine);
+    for (project, expect) in [("/w/osprey", (true, true)), ("/w/heron", (false, true))] {
+        let told = brief_of(&home, Some(project)).l1;
+        assert_eq!((told.contains(here), told.contains(all)), expect, "{told}");
+    }
+}
+
+#[test]
 fn a_wish_that_was_turned_round_no_longer_holds() {
     let home = Home::new();
     let wishes = ["Always use tabs in the Go files.", "Ok.", "Always run the migrations twice."];
