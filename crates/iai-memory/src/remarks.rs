@@ -89,8 +89,8 @@ pub(crate) fn remarks_after(before: Option<&Memory>, memory: &Memory) -> Vec<New
     if speaker == Speaker::User && !is_by_hand {
         ranges = pasted::said_of(&memory.text, ranges);
     }
-    let place = memory.project.as_deref().and_then(Place::of);
-    let place = place.filter(|_| speaker == Speaker::User);
+    let project = memory.project.as_deref().filter(|_| speaker == Speaker::User);
+    let place = project.and_then(Place::of);
     let mut found = stated_in(&memory.text, &ranges, (speaker, place.as_ref()));
     let picked = picked(before, memory, &ranges).filter(|pick| {
         speaker == Speaker::User && found.iter().all(|own| own.start_byte != pick.start_byte)
@@ -105,7 +105,7 @@ pub(crate) fn remarks_after(before: Option<&Memory>, memory: &Memory) -> Vec<New
     if speaker == Speaker::User {
         found.extend(waivers_in(&memory.text, &ranges));
         found.extend(put_off::put_off_in(&memory.text, &ranges));
-        reach::spread(&mut found, &memory.text, &ranges);
+        reach::spread(&mut found, (&memory.text, &ranges), place.as_ref());
     }
     found
 }
@@ -126,7 +126,8 @@ fn stated_in(
         }
         let before = idx.checked_sub(1).and_then(|before| ranges.get(before));
         let sentence = said(range);
-        let kind = match kind_of(sentence, speaker).or_else(|| kind_there(sentence, place?)) {
+        let is_of_place = || place.is_some_and(|place| place.is_ruled_by(sentence));
+        let kind = match kind_of(sentence, speaker) {
             Some(Stated::Remark(kind)) => kind,
             Some(Stated::Seal(seal)) => {
                 // On the same line or the next one: further down it answers somebody.
@@ -135,6 +136,7 @@ fn stated_in(
                 sealed(&mut found, text, (before.filter(is_near), range), seal);
                 continue;
             }
+            None if is_of_place() => RemarkKind::Preference,
             None => continue,
         };
         // On one line with nothing between them.
@@ -198,17 +200,6 @@ fn kind_of(sentence: &str, speaker: Speaker) -> Option<Stated> {
     } else if is_user && rules::is_only_a_seal(sentence) {
         Some(Stated::Seal(Seal::Decided))
     } else if is_user && orders::is_only_a_seal(sentence) {
-        Some(Stated::Seal(Seal::EveryTime))
-    } else {
-        None
-    }
-}
-
-/// Tells what a sentence of the user says of the project they name in it.
-fn kind_there(sentence: &str, place: &Place) -> Option<Stated> {
-    if place.is_ruled_by(sentence) {
-        Some(Stated::Remark(RemarkKind::Preference))
-    } else if place.is_only_named_in(sentence) {
         Some(Stated::Seal(Seal::EveryTime))
     } else {
         None

@@ -147,14 +147,21 @@ fn is_sealed(sentence: &str) -> bool {
     let mut parts = clauses(sentence);
     let is_many = |first: &str| is_order_of(first) || Wording::of(first).has_any("per|each|one");
     let Some(first) = parts.next() else { return false };
-    // "Before larger work, give me a plan; in all my projects."
-    let is_condition = || {
-        let first = Wording::of(first).without_lead_in(LEAD_INS);
-        first.begins_any(CONDITIONS) && !first.has_any(WHEN_DONE)
-    };
-    let is_ordered_then = clauses(sentence).skip(1).any(is_order_of);
-    is_many(first) && parts.any(is_only_a_seal)
-        || is_ordered_then && is_condition() && clauses(sentence).any(is_only_reach)
+    is_many(first) && parts.any(is_only_a_seal) || is_conditional_for_all(sentence)
+}
+
+/// "Before larger work, give me a plan; in all my projects." What is to be done when the build is
+/// green, or before somebody forgets it, is done once.
+fn is_conditional_for_all(sentence: &str) -> bool {
+    let said: Vec<&str> = clauses(sentence).collect();
+    let [condition, ordered @ .., all] = said.as_slice() else { return false };
+    let condition = Wording::of(condition).without_lead_in(LEAD_INS);
+    condition.begins_any(CONDITIONS)
+        && !condition.has_any(THAT_ONE)
+        && !condition.has_any(OF_A_MOMENT)
+        && ordered.iter().any(|order| is_order_of(order))
+        && names_all(&Wording::of(all))
+        && is_only_reach(all)
 }
 
 /// Tells whether a clause says what to do.
@@ -227,7 +234,8 @@ const SEALS: &str = "\
 const EVERY_TIME: &str = "\
      always|never|ever|every time|each time|whenever|before each|before every|before any|\
      before you commit|before you push|before you run|before you change|before you touch|\
-     before you delete|before you merge|before you write|before committing|before pushing|before merging|\
+     before you delete|before you merge|before you write|\
+     before committing|before pushing|before merging|\
      after each|after every|each new|every new|each pr|every pr|any change|any new|\
      when you write|when you change|when you add|when you report|when you touch|when you use|\
      when you rename|if you change|if you touch|if you add|from now on|from today|from here on|\
@@ -267,9 +275,10 @@ const ORDERS: &str = "\
      cada|ne|n'utilise|utilise|écris|demande|montre|toujours|jamais|avant chaque|не|никогда|\
      всегда|пиши|используй|спрашивай|показывай|перед каждым";
 /// An order wherever it stands.
-const TO_ME: &str = "\
+pub(super) const TO_ME: &str = "\
      ask me|show me|tell me|give me|remind me|warn me|let me know|i want|i don't want|i do want|\
-     i wanna|frag mich|zeig mir|sag mir|pregúntame|muéstrame|demande moi|montre moi|спроси меня|\
+     i wanna|\
+     frag mich|zeig mir|sag mir|pregúntame|muéstrame|demande moi|montre moi|спроси меня|\
      покажи мне";
 const MUST: &str = "must|must not|mustn't|has to|have to|muss|müssen|debe|doit|должен|должны";
 /// Begins like an order, and is none.
@@ -299,7 +308,7 @@ pub(super) const REPORTED: &str = "\
      crashes|surprises|differences|regressions|comments|objections|complaints|leftovers|traces";
 
 /// Begins what is told of all projects, or asked for once in each of them.
-const FOR_THE_MOMENT: &str = "\
+pub(super) const FOR_THE_MOMENT: &str = "\
      every|each|any|all|add|check|run|rerun|write|put|test|commit|tag|rebase|squash|format|show|\
      give|tell|name";
 
@@ -314,10 +323,11 @@ pub(super) const ACTIONS: &str = "\
 const WHEN_YOU: &str = "\
      when you|whenever you|every time you|each time you|if you ever|wenn du|immer wenn du|cuando|\
      quand tu|когда ты";
-/// … or whenever something is so, where it is said to hold in all projects …
-const CONDITIONS: &str = "\
-     when|whenever|if|before|after|for every|for each|wenn|bevor|vor|cuando|antes de|quand|avant|\
-     когда|перед";
+/// … or whenever something is so, where it is said to hold in all projects: neither about what
+/// lies on the table nor about somebody's moment …
+const CONDITIONS: &str = "when|whenever|before|wenn|bevor|vor|cuando|antes de|quand|avant|когда";
+const OF_A_MOMENT: &str = "\
+     i|we|you're|you are|you have|done|ready|finished|possible|merged|green|user|users|lunch";
 /// … rather than once.
 const WHEN_DONE: &str = "\
      when you're|when you are|when you have|when you've|when you finish|when you get|\

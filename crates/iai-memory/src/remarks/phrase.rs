@@ -33,7 +33,7 @@ const HURRIED: &[(&str, &str)] = &[
 ];
 
 fn is_hurried(word: &str) -> bool {
-    // Nearly every word is passed over by its length or its end.
+    // Nearly every word is passed over by its length or its end; these two have neither.
     matches!(word, "u" | "ur")
         || (3..=6).contains(&word.len())
             && ["nt", "ls", "lz", "ts", "re", "ps", "sg", "gs"]

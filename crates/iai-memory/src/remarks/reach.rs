@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use iai_store::{NewRemark, Reach, RemarkKind};
 
-use super::orders::clauses;
 use super::phrase::{Wording, is_one_of};
+use super::placed::Place;
 
 /// Sentences behind a wish in which it may be said where it holds, …
 const BEHIND_MAX: usize = 3;
@@ -20,13 +20,19 @@ const ONLY_WORDS_MAX: usize = 9;
 const OF_REACH: &str = "\
      this|that|it|these|is|are|and|goes|go|holds|hold|applies|apply|counts|count|meant|i|mean|\
      please|also|too|in|for|across|of|all|every|any|each|the|my|our|here|not|just|only|or|anywhere|\
-     everywhere|elsewhere|repo|repos|repository|repositories|project|projects|codebase|codebases|\
-     everything|really|make|do|no|matter|which|whatever|whichever|client|clients|customer|customers|at|on|whoever|mine|das|gilt|für|alle|\
+     everywhere|elsewhere|really|\
+     repo|repos|repository|repositories|project|projects|codebase|codebases|\
+     everything|make|do|no|matter|which|whatever|whichever|client|clients|mine|das|gilt|für|alle|\
      allen|jedem|projekte|projekten|это|для|всех|во|проектах|pour|tous|les|projets|dans|para|todos|\
      los|proyectos|en";
 
 /// Notes which of the wishes of a text, and of what takes wishes back, hold in every project.
-pub(super) fn spread(found: &mut [NewRemark], text: &str, ranges: &[Range<usize>]) {
+/// What names its project holds there, unless it names all of them, too.
+pub(super) fn spread(
+    found: &mut [NewRemark],
+    (text, ranges): (&str, &[Range<usize>]),
+    place: Option<&Place>,
+) {
     let starts: Vec<(RemarkKind, usize)> =
         found.iter().map(|own| (own.kind, own.start_byte)).collect();
     for own in found {
@@ -44,12 +50,12 @@ pub(super) fn spread(found: &mut [NewRemark], text: &str, ranges: &[Range<usize>
             });
             within.filter_map(|range| text.get(range.clone())).any(is_only_reach)
         };
-        // "…; all clients" says where a wish holds; alone it makes none, for programs have clients.
-        let is_ended = || clauses(said).skip(1).any(|end| is_only_reach(end) || is_of_clients(end));
+        let is_named = place.is_some_and(|place| place.is_named_in(said));
+        let is_of_place = is_named && !names_all(&Wording::of(said));
         if is_meant
+            && !is_of_place
             && (holds_everywhere(said)
                 || is_sealed()
-                || is_ended()
                 || is_spread_behind(text, ranges, own.end_byte..next))
         {
             own.reach = Reach::Everywhere;
@@ -98,13 +104,9 @@ pub(super) fn is_only_reach(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
     let is_general = || wording.begins_any(GENERALLY) && wording.len() <= 2;
     let names_nothing_else = || wording.words().all(|word| is_one_of(word, OF_REACH));
-    wording.len() <= ONLY_WORDS_MAX && (is_general() || names_all(&wording) && names_nothing_else())
-}
-
-/// Tells whether a clause says nothing but that something holds for whoever one works for.
-fn is_of_clients(clause: &str) -> bool {
-    let wording = Wording::of(clause);
-    wording.has_any(ALL_CLIENTS) && wording.words().all(|word| is_one_of(word, OF_REACH))
+    !wording.is_question
+        && wording.len() <= ONLY_WORDS_MAX
+        && (is_general() || names_all(&wording) && names_nothing_else())
 }
 
 /// Tells whether a sentence is about one project only, and says so.
@@ -115,7 +117,7 @@ pub(crate) fn is_of_one_place(sentence: &str) -> bool {
 
 /// Alone behind an order: "Generally."
 const GENERALLY: &str = "\
-     generally|in general|everywhere|anywhere|generell|grundsätzlich|überall|везде|вообще|partout|\
+     generally|in general|everywhere|generell|grundsätzlich|überall|везде|вообще|partout|\
      en général|en general|en todas partes";
 
 const ALL_PROJECTS: &str = "\
@@ -127,16 +129,12 @@ const ALL_PROJECTS: &str = "\
      whatever project|whichever project|whatever repo|whichever repo|no matter which repo|\
      no matter which project|no matter the project|here or anywhere|here and everywhere|\
      here and elsewhere|not just here|not only here|not only in this|not just in this|\
-     any of my clients|any client of mine|all my clients|at any client|at every client|\
-     at all clients|at no client|whoever the client|whichever client|not here not anywhere|\
-     neither here nor anywhere|allen repos|allen projekten|\
+     not here not anywhere|neither here nor anywhere|\
+     any of my clients|any client of mine|all my clients|allen repos|allen projekten|\
      jedem projekt|jedem repo|alle projekte|alle repos|\
      nicht nur hier|всех проектах|всех репозиториях|любом проекте|не только здесь|\
      tous les projets|tous les dépôts|chaque projet|pas seulement ici|todos los proyectos|\
      todos los repos|cualquier proyecto|cada proyecto|no solo aquí";
-/// Whoever one works for, where nothing else is said.
-const ALL_CLIENTS: &str = "\
-     all clients|every client|any client|each client|all customers|every customer|any customer";
 const NOT_ALL: &str = "\
      not in all|not for all|not all|other repos|other projects|the others|only in this|\
      only for this|only in this one|this one only|for this one|andere repos|\
@@ -215,13 +213,8 @@ mod tests {
         check(plain, &[(plain, all)]);
         let (deploy, emojis) = ("Always deploy through the bastion.", "No emojis please.");
         check(&format!("{deploy} {emojis}"), &[(deploy, here), (emojis, all)]);
-        let clients = "Please never push, one topic for each branch; all clients.";
-        check(clients, &[(clients, all)]);
-        let customer = "The little green pictures, please never again, anywhere.";
-        check(customer, &[(customer, all)]);
         let plan = "Before larger work, give me a plan of five lines; in all my projects.";
         check(plan, &[(plan, all)]);
-        check("Use version two of the api, all clients.", &[]);
         let pushes = "No force pushes in any repo.";
         check(pushes, &[(pushes, all)]);
         let sealed = "One question at a time please. Generally.";
@@ -234,6 +227,8 @@ mod tests {
             ("All repos.", true),
             ("in every project, I mean", true),
             ("generally", true),
+            ("everywhere?", false),
+            ("any project really", true),
             ("generally it works", false),
             ("which of all repos is it?", false),
             ("the other repos stay as they are", false),

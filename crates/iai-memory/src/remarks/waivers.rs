@@ -82,7 +82,7 @@ const ONCE: &str = "\
 const NO_LONGER: &str = "\
      no more … commits|no more … prefixes|no more … recaps|no more … emojis|\
      thing forget it|thing forget that|rule forget it|giving up on|given up on|i gave up on|\
-     enough with the|enough with a|enough with all|enough of the|stop asking|stop adding|\
+     stop asking|stop adding|\
      stop doing|stop using|stop writing|stop running|you can stop|\
      you may stop|forget what i said|forget my|forget the rule|forget about|forget the … rule|\
      drop the … rule|drop the rule|drop that rule|scrap the|scrap that rule|ignore my|\
@@ -192,7 +192,6 @@ mod tests {
         for sentence in [
             "you don't need to ask me any more, only for prod",
             "dev-only packages u dont need to ask about, only the ones that ship",
-            "Enough with a Postgres in every package: fakes for unit level",
             "exception: the generated client may have unwrap",
             "never on Fridays, except for hotfixes",
             "squash only for feature branches from now on, no longer everywhere",

@@ -70,7 +70,7 @@ fn wishes_none(sentence: &str) -> bool {
 
 /// Tells whether a sentence is about a line of code rather than about work: a call, a path of
 /// modules, a comment, an arrow.
-fn is_like_code(sentence: &str) -> bool {
+pub(super) fn is_like_code(sentence: &str) -> bool {
     let is_call = |[before, open, next]: [char; 3]| {
         // "no unwrap() in handlers" is about work.
         before.is_alphanumeric() && (open == '[' || open == '(' && next != ')')
