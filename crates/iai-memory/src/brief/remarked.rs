@@ -19,7 +19,8 @@ pub(super) const REMARKS_READ_MAX: usize = 24;
 const DENIAL_WORDS_MAX: usize = 5;
 const DENIALS: &str = "no|not|never|without|kein|keine|keinen|nicht|ohne|pas de|sin|без";
 /// Words around a wish that do not change it.
-const COURTESIES: &str = "please|again|also|ok|and|so|really|bitte|пожалуйста|nochmal";
+const COURTESIES: &[&str] =
+    &["please", "again", "also", "ok", "and", "so", "really", "bitte", "пожалуйста", "nochmal"];
 /// Two remarks that share so few words may be about different things.
 const SAME_WORDS_MIN: usize = 3;
 /// … and so may two that begin with the same few.
@@ -87,8 +88,18 @@ fn with_denial(remark: &Remark) -> &str {
     whole.filter(|_| is_denial).unwrap_or_else(|| remark.sentence())
 }
 
-/// Joins what the step found with what stands at the ends of the last sessions, newest first.
+/// Joins what the step found with what stands at the ends of the last sessions, each thing once,
+/// newest first.
 pub(super) fn merged(
+    reader: &Reader,
+    kind: (RemarkKind, usize),
+    place: (&str, &Fresh),
+) -> Result<Vec<Remark>> {
+    Ok(folded(joined(reader, kind, place)?))
+}
+
+/// The same, each thing as often as it was said in other words.
+pub(super) fn joined(
     reader: &Reader,
     (kind, limit): (RemarkKind, usize),
     (project, fresh): (&str, &Fresh),
@@ -97,7 +108,7 @@ pub(super) fn merged(
     let fresh = fresh.iter().filter(|(fresh_kind, _)| *fresh_kind == kind);
     all.extend(fresh.map(|(_, remark)| remark.clone()));
     all.retain(|remark| may_be_told(&remark.memory));
-    Ok(folded(undisputed(reader, all)?))
+    undisputed(reader, all)
 }
 
 /// Leaves out what something said later stands against.
@@ -145,10 +156,9 @@ struct Meant {
 
 impl Meant {
     fn of(sentence: &str) -> Self {
-        let is_courtesy = |word: &&str| COURTESIES.split('|').any(|courtesy| courtesy == *word);
         let words_of = |text: &str| -> Vec<String> {
             let wording = Wording::of(text);
-            wording.words().filter(|word| !is_courtesy(word)).map(str::to_owned).collect()
+            wording.words().filter(|word| !COURTESIES.contains(word)).map(str::to_owned).collect()
         };
         let mut heads = sentence.split([',', ';', '(', '–', '—']).map(words_of);
         let head = heads.find(|head| !head.is_empty()).unwrap_or_default();

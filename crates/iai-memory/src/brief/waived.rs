@@ -3,13 +3,13 @@
 //! All that takes something back stands among the remarks. Which wish it is about is told by words
 //! they share, in any form; where it may be about less than the wish, both are told.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::{MemoryNumber, Reader, Remark, RemarkKind, Sequel};
 
 use super::lines::project_name;
 use super::material::{Since, may_be_told};
-use super::remarked::{Asked, folded, merged};
+use super::remarked::{Asked, folded, joined};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{has_alike, is_alike, is_stop_word};
@@ -52,7 +52,9 @@ pub(super) enum Fate {
 
 /// All that was taken back in a project, and in all of them.
 pub(super) struct Waivers {
-    all: Vec<Waiver>,
+    here: Vec<Waiver>,
+    /// By the project that a wish comes from, once it was asked about one from there.
+    there: BTreeMap<String, Vec<Waiver>>,
     /// The project's name, which is in whatever is said of it.
     name: Words,
     /// Up to here a model compared what was said with the wishes before it.
@@ -62,8 +64,6 @@ pub(super) struct Waivers {
 struct Waiver {
     remark: Remark,
     words: Words,
-    /// It was said in this project, or for all.
-    is_of_here: bool,
 }
 
 /// The words of a text that tell something, as they are written and without their endings.
@@ -73,78 +73,75 @@ struct Words {
 }
 
 impl Waivers {
-    /// Reads what may take back one of these wishes: what was said in this project, for all of
-    /// them, and where a wish comes from another project, there.
-    pub(super) fn read(reader: &Reader, asked: &Asked<'_>, wishes: &[Remark]) -> Result<Self> {
+    /// Reads what may take back a wish: what was said in this project, and for all of them. Where a
+    /// wish comes from another project, what was said there is read when it is asked about.
+    pub(super) fn read(reader: &Reader, asked: &Asked<'_>) -> Result<Self> {
         let kind = (RemarkKind::Waiver, WAIVERS_READ_MAX);
-        let mut here = merged(reader, kind, (asked.project, asked.fresh))?;
+        let mut here = joined(reader, kind, (asked.project, asked.fresh))?;
         let everywhere = reader.remarks_for_everywhere(kind.0, kind.1)?;
         here.extend(everywhere.into_iter().filter(|remark| may_be_told(&remark.memory)));
-        let mut there = Vec::new();
-        let homes = wishes.iter().filter_map(|wish| wish.memory.project.as_deref());
-        let homes: BTreeSet<&str> = homes.filter(|home| *home != asked.project).collect();
-        for home in homes {
-            let of_home = reader.remarks(kind.0, home, kind.1)?;
-            let of_all =
-                |own: &Remark| may_be_told(&own.memory) && !is_of_one_place(own.sentence());
-            for own in of_home.into_iter().filter(of_all) {
-                let is_of_team = match reader.number_of(own.memory.id)? {
-                    Some(number) => reader.is_of_team(number)?,
-                    None => true,
-                };
-                there.extend((!is_of_team).then_some(own));
-            }
-        }
-        let waivers = |all: Vec<Remark>, is_of_here: bool| {
-            let each = folded(all).into_iter();
-            each.map(move |remark| Waiver {
-                words: Words::of(with_before(&remark)),
-                remark,
-                is_of_here,
-            })
-        };
-        let all = waivers(here, true).chain(waivers(there, false)).collect();
+        // What is said here of a wish from here needs nothing else.
+        let there = BTreeMap::from([(asked.project.to_owned(), Vec::new())]);
         let name = Words::of(project_name(asked.project));
-        Ok(Self { all, name, compared_up_to: compared_up_to(reader)? })
+        Ok(Self { here: Waiver::all(here), there, name, compared_up_to: compared_up_to(reader)? })
+    }
+
+    /// Reads what was taken back where a wish comes from, as far as it is not about one place.
+    fn read_home(&mut self, reader: &Reader, home: &str) -> Result<()> {
+        if self.there.contains_key(home) {
+            return Ok(());
+        }
+        let of_home = reader.remarks(RemarkKind::Waiver, home, WAIVERS_READ_MAX)?;
+        let of_all = |own: &Remark| may_be_told(&own.memory) && !is_of_one_place(own.sentence());
+        let mut there = Vec::new();
+        for own in of_home.into_iter().filter(of_all) {
+            let is_of_team = match reader.number_of(own.memory.id)? {
+                Some(number) => reader.is_of_team(number)?,
+                None => true,
+            };
+            there.extend((!is_of_team).then_some(own));
+        }
+        self.there.insert(home.to_owned(), Waiver::all(there));
+        Ok(())
     }
 
     /// Tells what became of a wish: it is over where anything later took all of it back, else it
     /// holds as far as the latest leaves it.
     pub(super) fn fate(
-        &self,
+        &mut self,
         engine: &MemoryEngine,
         reader: &Reader,
         wish: &Remark,
     ) -> Result<Fate> {
         let words = Words::of(wish.sentence());
         // What is said elsewhere is about what comes from there, or from here about anything.
-        let is_of_it =
-            |own: &&Waiver| own.is_of_here || own.remark.memory.project == wish.memory.project;
-        let later = self.all.iter().filter(|own| wish.memory.turn_at < own.remark.memory.turn_at);
-        let later = later.filter(is_of_it);
+        let home = wish.memory.project.as_deref().unwrap_or_default();
+        self.read_home(reader, home)?;
+        let there = self.there.get(home).into_iter().flatten().map(|own| (own, false));
+        let all = self.here.iter().map(|own| (own, true)).chain(there);
+        let later = all.filter(|(own, _)| wish.memory.turn_at < own.remark.memory.turn_at);
         let mut about = Vec::new();
         let mut sequels = None;
-        for own in later {
+        for (own, is_of_here) in later {
             let is_about = match tie(engine, (&words, &own.words), &self.name) {
                 Some(Tie::Close) => true,
                 Some(Tie::Loose) => self.may_mean(reader, (wish, &mut sequels), own)?,
                 None => false,
             };
-            about.extend(is_about.then_some(own));
+            about.extend(is_about.then_some((own, is_of_here)));
         }
-        let is_whole = |own: &&Waiver| {
+        let is_whole = |(own, _): &(&Waiver, bool)| {
             let waiver = own.remark.sentence();
             waived_in(waiver) == Some(Waived::Wholly) && covers(waiver, wish.sentence())
         };
         if about.iter().any(is_whole) {
             return Ok(Fate::Over);
         }
-        let Some(latest) = about.iter().max_by_key(|own| own.remark.memory.turn_at) else {
-            return Ok(Fate::Holds);
-        };
+        let latest = about.into_iter().max_by_key(|(own, _)| own.remark.memory.turn_at);
+        let Some((latest, is_of_here)) = latest else { return Ok(Fate::Holds) };
         let Remark { memory, .. } = &latest.remark;
         // What was said elsewhere and not for all stays there.
-        let words = latest.is_of_here.then(|| latest.remark.sentence().to_owned());
+        let words = is_of_here.then(|| latest.remark.sentence().to_owned());
         Ok(Fate::Narrowed(Since { id: memory.id, at: memory.turn_at, words }))
     }
 
@@ -171,6 +168,13 @@ impl Waivers {
             None => sequels.insert(reader.sequels(RemarkKind::Preference, wish)?),
         };
         Ok(known.iter().any(|sequel| sequel.memory.id == waived.id))
+    }
+}
+
+impl Waiver {
+    fn all(remarks: Vec<Remark>) -> Vec<Self> {
+        let each = folded(remarks).into_iter();
+        each.map(|remark| Self { words: Words::of(with_before(&remark)), remark }).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use iai_store::{Reader, Remark, RemarkKind};
 use jiff::SignedDuration;
 
 use super::material::{Since, Told, may_be_told};
-use super::remarked::{Asked, folded, merged, remarked, undisputed};
+use super::remarked::{Asked, folded, joined, remarked, undisputed};
 use super::sequels::told_since;
 use super::waived::{Fate, Waivers};
 use crate::engine::MemoryEngine;
@@ -50,19 +50,21 @@ pub(super) fn preferences(
     decided: &[Remark],
 ) -> Result<Vec<Told>> {
     let all = wishes(reader, asked)?;
-    let waivers = Waivers::read(reader, asked, &all)?;
+    let mut waivers = Waivers::read(reader, asked)?;
+    let decided: Vec<(&Remark, Matter)> =
+        decided.iter().map(|own| (own, Matter::of(own.sentence()))).collect();
     let mut told_of: Vec<Told> = Vec::new();
     for wish in &all {
         if told_of.len() == asked.limit {
             break;
         }
-        let later = |newer: &&Remark| wish.memory.turn_at < newer.memory.turn_at;
-        let is_decided_otherwise = decided
-            .iter()
-            .filter(later)
-            .any(|newer| turns_round(wish.sentence(), newer.sentence()))
-            || all.iter().filter(later).any(|newer| speaks_otherwise(wish, newer));
-        if is_decided_otherwise {
+        let is_later = |newer: &Remark| wish.memory.turn_at < newer.memory.turn_at;
+        let matter = Matter::of(wish.sentence());
+        let mut decided_later = decided.iter().filter(|(newer, _)| is_later(newer));
+        let wished_later = all.iter().filter(|newer| is_later(newer));
+        if decided_later.any(|(_, newer)| matter.is_turned_round_by(newer))
+            || speaks_otherwise(&matter.wording, wished_later)
+        {
             continue;
         }
         let since = match waivers.fate(engine, reader, wish)? {
@@ -85,16 +87,15 @@ pub(super) fn preferences(
 /// Reads the wishes of a project and those of all, what was said most often first, then the latest.
 fn wishes(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Remark>> {
     let mut all =
-        merged(reader, (RemarkKind::Preference, WISHES_READ_MAX), (asked.project, asked.fresh))?;
-    let age = |own: &Remark| asked.now.duration_since(own.memory.turn_at);
-    all.retain(|own| 1 < own.n_said || age(own) <= WISH_KEPT);
+        joined(reader, (RemarkKind::Preference, WISHES_READ_MAX), (asked.project, asked.fresh))?;
     let several = reader.remarks_of_several(RemarkKind::Preference, OF_SEVERAL_MAX)?;
-    let mut everywhere = reader.remarks_for_everywhere(RemarkKind::Preference, EVERYWHERE_MAX)?;
-    everywhere.retain(|own| age(own) <= WISH_KEPT);
+    let everywhere = reader.remarks_for_everywhere(RemarkKind::Preference, EVERYWHERE_MAX)?;
     let mut of_all: Vec<Remark> = several.into_iter().chain(everywhere).collect();
     of_all.retain(|remark| may_be_told(&remark.memory));
     all.extend(undisputed(reader, of_all)?);
     let mut all = folded(all);
+    let age = |own: &Remark| asked.now.duration_since(own.memory.turn_at);
+    all.retain(|own| 1 < own.n_said || age(own) <= WISH_KEPT);
     // Those of the project first: what others add must not push them out.
     let is_of_here = |own: &Remark| own.memory.project.as_deref() == Some(asked.project);
     all.sort_by_key(|own| Reverse((own.n_said, is_of_here(own), own.memory.turn_at)));
@@ -110,44 +111,62 @@ fn wished(wish: &Remark, project: &str) -> Told {
     Told { aside: (!asides.is_empty()).then(|| asides.join(", ")), ..told }
 }
 
-/// Tells whether a newer wish wants another language for the same, or for all that is said.
-fn speaks_otherwise(wish: &Remark, newer: &Remark) -> bool {
-    // Each sentence by itself: "English from now on. Ana reads the docs." is about more than docs.
-    let newer = newer.sentence();
-    let said = sentences(newer).into_iter().filter_map(|range| newer.get(range));
-    let old = Wording::of(wish.sentence());
-    said.map(Wording::of).any(|new| is_of_another_language(&old, &new))
-}
-
-fn is_of_another_language(old: &Wording, new: &Wording) -> bool {
-    let wanted = |wording: &Wording| -> BTreeSet<String> {
-        languages_wanted(wording).map(str::to_owned).collect()
+/// Tells whether one of the newer wishes wants another language for the same, or for all that is
+/// said.
+fn speaks_otherwise<'a>(wish: &Wording, mut newer: impl Iterator<Item = &'a Remark>) -> bool {
+    let Some(spoken) = language_wanted(wish) else { return false };
+    let is_of_another_language = |said: &str| {
+        let new = Wording::of(said);
+        let is_of_both =
+            |pattern: &str| wish.find(pattern).is_some() && new.find(pattern).is_some();
+        language_wanted(&new).is_some_and(|speaks| speaks != spoken)
+            && (WRITTEN.split('|').any(is_of_both) || !new.has_any(WRITTEN))
     };
-    let (spoken, speaks) = (wanted(old), wanted(new));
-    let is_of_both = |pattern: &str| old.find(pattern).is_some() && new.find(pattern).is_some();
-    let is_of_the_same = WRITTEN.split('|').any(is_of_both) || !new.has_any(WRITTEN);
-    spoken.len() == 1 && speaks.len() == 1 && spoken != speaks && is_of_the_same
+    newer.any(|newer| {
+        // Each sentence by itself: "English from now on. Ana reads the docs." is about more than
+        // docs.
+        let newer = newer.sentence();
+        let mut said = sentences(newer).into_iter().filter_map(|range| newer.get(range));
+        said.any(is_of_another_language)
+    })
 }
 
-/// Tells whether a newer sentence is about the same as a wish, and wishes something else: it has
-/// most of its words but not all, or all of them and a "no longer".
-fn turns_round(wish: &str, newer: &str) -> bool {
-    let words_of = |text: &str| -> BTreeSet<String> {
+/// Returns the language that something is wanted in, where it is one.
+fn language_wanted(wording: &Wording) -> Option<&str> {
+    let wanted: BTreeSet<&str> = languages_wanted(wording).collect();
+    wanted.first().copied().filter(|_| wanted.len() == 1)
+}
+
+/// What a sentence is about.
+struct Matter {
+    wording: Wording,
+    /// The words that tell something.
+    words: BTreeSet<String>,
+}
+
+impl Matter {
+    fn of(sentence: &str) -> Self {
+        let wording = Wording::of(sentence);
         let tells = |word: &&str| WISH_LETTERS_MIN <= word.chars().count() && !is_stop_word(word);
-        Wording::of(text).words().filter(tells).map(str::to_owned).collect()
-    };
-    let words = words_of(wish);
-    let n_same = n_shared(&words, &words_of(newer));
-    let is_most = words.len() < 2 * n_same;
-    // Half of a few words is little, unless the sentences are built alike: "in the Go files".
-    let is_alike_built = || {
-        let (wish, newer) = (Wording::of(wish), Wording::of(newer));
-        let n_alike = wish.words().filter(|word| newer.words().any(|other| other == *word)).count();
-        wish.len() <= 2 * n_alike
-    };
-    let is_half = words.len() == 2 * n_same && (SAME_WORDS_MIN <= n_same || is_alike_built());
-    let is_other = n_same < words.len() || Wording::of(newer).has_any(NO_LONGER);
-    0 < n_same && (is_most || is_half) && is_other
+        let words = wording.words().filter(tells).map(str::to_owned).collect();
+        Self { wording, words }
+    }
+
+    /// Tells whether a newer sentence is about the same as this wish, and wishes something else: it
+    /// has most of its words but not all, or all of them and a "no longer".
+    fn is_turned_round_by(&self, newer: &Self) -> bool {
+        let n_words = self.words.len();
+        let n_same = n_shared(&self.words, &newer.words);
+        let is_most = n_words < 2 * n_same;
+        // Half of a few words is little, unless the sentences are built alike: "in the Go files".
+        let is_alike_built = || {
+            let has = |word: &&str| newer.wording.words().any(|other| other == *word);
+            self.wording.len() <= 2 * self.wording.words().filter(has).count()
+        };
+        let is_half = n_words == 2 * n_same && (SAME_WORDS_MIN <= n_same || is_alike_built());
+        let is_other = || n_same < n_words || newer.wording.has_any(NO_LONGER);
+        0 < n_same && (is_most || is_half) && is_other()
+    }
 }
 
 #[cfg(test)]
@@ -157,7 +176,8 @@ mod tests {
     #[test]
     fn a_wish_is_turned_round_by_what_says_otherwise_about_the_same() {
         let check = |wish: &str, newer: &str, expect: bool| {
-            assert_eq!(turns_round(wish, newer), expect, "{wish} / {newer}");
+            let is_turned_round = Matter::of(wish).is_turned_round_by(&Matter::of(newer));
+            assert_eq!(is_turned_round, expect, "{wish} / {newer}");
         };
         let tabs = "always use tabs in the Go files";
         check(tabs, "we use spaces in the Go files now", true);

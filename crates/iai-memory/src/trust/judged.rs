@@ -8,9 +8,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use super::Verdict;
 
 /// Shorter texts are judged sooner than looked up.
-const TEXT_BYTES_MIN: usize = 256;
-/// Verdicts kept of each age; twice so many in all, some 200 kB.
-const VERDICTS_MAX: usize = 2048;
+const TEXT_BYTES_MIN: usize = 24;
+/// Verdicts kept of each age; twice so many in all, some 400 kB.
+const VERDICTS_MAX: usize = 4096;
 
 /// Returns the verdict on a text: the one it got before, or that of `judge`.
 pub(super) fn judged(text: &str, judge: impl FnOnce(&str) -> Verdict) -> Verdict {

@@ -1,7 +1,8 @@
 //! Reads what a new session is told: identity, pins, remarks, the latest sessions, the most used.
 //!
 //! Every question is asked place by place, along an index that stands in the order wanted: what a
-//! project holds is never sorted, and no memory is read that is not returned.
+//! project holds is never sorted, and no memory is read that is not returned. Limits are written out:
+//! SQLite compiles a statement again whenever one is bound to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,14 +92,14 @@ impl Reader {
 
     /// Returns what holds in every project because it says so, the newest first.
     pub fn remarks_for_everywhere(&self, kind: RemarkKind, limit: usize) -> Result<Vec<Remark>> {
+        let sql = format!(
+            "SELECT r.memory, r.start_byte, r.end_byte, r.turn_at_ms, r.words
+               FROM remark_everywhere e JOIN remark r USING (memory, start_byte, kind)
+              WHERE e.kind = ? ORDER BY e.turn_at_ms DESC LIMIT {}",
+            sql_limit(limit)
+        );
         let keys: Vec<RemarkKey> = self.run("reading remarks for everywhere", |c| {
-            c.prepare_cached(
-                "SELECT r.memory, r.start_byte, r.end_byte, r.turn_at_ms, r.words
-                   FROM remark_everywhere e JOIN remark r USING (memory, start_byte, kind)
-                  WHERE e.kind = ? ORDER BY e.turn_at_ms DESC LIMIT ?",
-            )?
-            .query_map(params![kind, sql_limit(limit)], RemarkKey::of)?
-            .collect()
+            c.prepare_cached(&sql)?.query_map([kind], RemarkKey::of)?.collect()
         })?;
         self.whole_remarks(kind, &keys)
     }
@@ -106,15 +107,17 @@ impl Reader {
     /// Returns what was remarked in the same words in at least two projects and still holds, the
     /// newest first.
     pub fn remarks_of_several(&self, kind: RemarkKind, limit: usize) -> Result<Vec<Remark>> {
-        let sql = "
-            SELECT r.memory, r.start_byte, r.end_byte, max(r.turn_at_ms), r.words
-              FROM (SELECT * FROM remark WHERE kind = ?1 ORDER BY words LIMIT ?2) r
-              JOIN place p ON p.number = r.place
-             GROUP BY r.words HAVING count(DISTINCT p.project) >= 2
-             ORDER BY max(r.turn_at_ms) DESC LIMIT ?3";
+        let sql = format!(
+            "SELECT r.memory, r.start_byte, r.end_byte, max(r.turn_at_ms), r.words
+               FROM (SELECT * FROM remark WHERE kind = ? ORDER BY words LIMIT {}) r
+               JOIN place p ON p.number = r.place
+              GROUP BY r.words HAVING count(DISTINCT p.project) >= 2
+              ORDER BY max(r.turn_at_ms) DESC LIMIT {}",
+            sql_limit(REMARKS_WALKED_MAX),
+            sql_limit(limit)
+        );
         let keys: Vec<RemarkKey> = self.run("reading remarks", |c| {
-            let limits = params![kind, sql_limit(REMARKS_WALKED_MAX), sql_limit(limit)];
-            c.prepare_cached(sql)?.query_map(limits, RemarkKey::of)?.collect()
+            c.prepare_cached(&sql)?.query_map([kind], RemarkKey::of)?.collect()
         })?;
         self.whole_remarks(kind, &keys)
     }
@@ -200,7 +203,6 @@ impl Reader {
         n_last: usize,
     ) -> Result<(Vec<Memory>, Vec<Memory>)> {
         let read = |order: &str, limit: usize| {
-            // Written out: SQLite compiles a statement again whenever a limit is bound to it.
             let sql = format!(
                 "{} WHERE m.session = ? ORDER BY m.turn_at_ms {order}, m.turn_index {order},
                     m.number {order} LIMIT {limit}",
@@ -240,26 +242,26 @@ impl Reader {
     /// The newest come first, and last the one without a folder: summaries are kept there, and
     /// each has a session of its own.
     fn places_of(&self, project: &str) -> Result<Vec<u32>> {
+        let sql = format!(
+            "SELECT number FROM
+                (SELECT number, cwd FROM place WHERE project = ? ORDER BY number DESC LIMIT {})
+              ORDER BY cwd IS NULL, number DESC",
+            sql_limit(PLACES_MAX)
+        );
         self.run("looking for the places of a project", |c| {
-            c.prepare_cached(
-                "SELECT number FROM
-                    (SELECT number, cwd FROM place WHERE project = ? ORDER BY number DESC LIMIT ?)
-                  ORDER BY cwd IS NULL, number DESC",
-            )?
-            .query_map(params![project, sql_limit(PLACES_MAX)], |row| row.get(0))?
-            .collect()
+            c.prepare_cached(&sql)?.query_map([project], |row| row.get(0))?.collect()
         })
     }
 
     fn remark_keys(&self, kind: RemarkKind, place: u32, limit: usize) -> Result<Vec<RemarkKey>> {
+        let sql = format!(
+            "SELECT r.memory, r.start_byte, r.end_byte, r.turn_at_ms, r.words
+               FROM remark r
+              WHERE r.place = ? AND r.kind = ? ORDER BY r.turn_at_ms DESC LIMIT {}",
+            sql_limit(limit)
+        );
         self.run("reading remarks", |c| {
-            c.prepare_cached(
-                "SELECT r.memory, r.start_byte, r.end_byte, r.turn_at_ms, r.words
-                   FROM remark r
-                  WHERE r.place = ? AND r.kind = ? ORDER BY r.turn_at_ms DESC LIMIT ?",
-            )?
-            .query_map(params![place, kind, sql_limit(limit)], RemarkKey::of)?
-            .collect()
+            c.prepare_cached(&sql)?.query_map(params![place, kind], RemarkKey::of)?.collect()
         })
     }
 
@@ -297,17 +299,21 @@ impl Reader {
         (limit, n_walked_max): (usize, usize),
     ) -> Result<Vec<(Timestamp, u32)>> {
         self.run("looking for the latest sessions", |c| {
+            // Walked by row: a limit would have to be bound, as it differs from store to store.
             let mut statement = c.prepare_cached(
                 "SELECT turn_at_ms, session FROM memory WHERE place = ? AND turn_at_ms >= ?
-                  ORDER BY turn_at_ms DESC LIMIT ?",
+                  ORDER BY turn_at_ms DESC",
             )?;
-            let bounds = params![place, Millis(since), sql_limit(n_walked_max)];
-            let mut rows = statement.query(bounds)?;
+            let mut rows = statement.query(params![place, Millis(since)])?;
+            let mut n_walked = 0;
             let mut host_and_name =
                 c.prepare_cached("SELECT host, name FROM session WHERE number = ?")?;
             let mut seen = BTreeSet::new();
             let mut found: Vec<(Timestamp, u32)> = Vec::new();
-            while let Some(row) = rows.next()? {
+            while n_walked < n_walked_max
+                && let Some(row) = rows.next()?
+            {
+                n_walked += 1;
                 let session = row.get(1)?;
                 if seen.insert(session) {
                     let is_excepted = host_and_name.query_row([session], |row| {
@@ -327,17 +333,19 @@ impl Reader {
     }
 
     fn used_at(&self, place: u32, limit: usize) -> Result<Vec<(i64, MemoryNumber, Uses)>> {
+        let sql = format!(
+            "SELECT n_recalled + 3 * n_reinforced AS worth, memory, n_recalled, n_reinforced
+               FROM memory_use WHERE place = ?
+              ORDER BY n_recalled + 3 * n_reinforced DESC, last_ms DESC LIMIT {}",
+            sql_limit(limit)
+        );
         self.run("reading the most used memories", |c| {
-            c.prepare_cached(
-                "SELECT n_recalled + 3 * n_reinforced AS worth, memory, n_recalled, n_reinforced
-                   FROM memory_use WHERE place = ?
-                  ORDER BY n_recalled + 3 * n_reinforced DESC, last_ms DESC LIMIT ?",
-            )?
-            .query_map(params![place, sql_limit(limit)], |row| {
-                let uses = Uses { n_recalled: row.get(2)?, n_reinforced: row.get(3)? };
-                Ok((row.get(0)?, row.get(1)?, uses))
-            })?
-            .collect()
+            c.prepare_cached(&sql)?
+                .query_map([place], |row| {
+                    let uses = Uses { n_recalled: row.get(2)?, n_reinforced: row.get(3)? };
+                    Ok((row.get(0)?, row.get(1)?, uses))
+                })?
+                .collect()
         })
     }
 }
