@@ -2,7 +2,9 @@
 
 use iai_store::Reader;
 
+use crate::brief::project_name;
 use crate::error::Result;
+use crate::organise::is_alike;
 
 /// Returns the places of the project a name means, by number, with the project's full name. An
 /// exact name goes before one that only ends so.
@@ -24,6 +26,13 @@ pub(crate) fn places_of(reader: &Reader, name: &str) -> Result<Vec<(u32, String)
     let first = meant.iter().map(|(_, project)| project.clone()).min();
     meant.retain(|(_, project)| Some(project) == first.as_ref());
     Ok(meant)
+}
+
+/// Tells whether a word is of a project's name: whatever is said there may have it, and it tells no
+/// two things apart.
+pub(crate) fn is_of_name(project: Option<&str>, word: &str) -> bool {
+    let name = project_name(project.unwrap_or_default()).to_lowercase();
+    name.split(|letter: char| !letter.is_alphanumeric()).any(|part| is_alike(part, word))
 }
 
 /// Returns the project that a name means; one that is unknown stays as it is and finds nothing.

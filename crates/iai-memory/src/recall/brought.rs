@@ -3,17 +3,20 @@
 //! "we rename it to …". Such a turn stands right below the hit that it is about, or above it where
 //! it tells what is in the place of what the hit tells.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::{Memory, MemoryNumber, Role};
 use jiff::Timestamp;
 
 use super::changes::telling_words;
+use super::cue::Cue;
+use super::figures::{NamedFigures, figures_by_unit};
 use super::found::Found;
 use super::handover::{Charge, TAKING_OVER};
 use super::rank::{Asking, Ranked};
 use super::replacing::{
-    code_names_of, numbers_of, replaces_figure, replaces_one_of, with_arrows, with_compounds,
+    code_names_of, numbers_of, replaces_figure, replaces_one_of, sets_anew, with_arrows,
+    with_compounds,
 };
 use super::since::{NAMED_BY_MAX, NameSearch, Since, TEXT_BYTES_MAX, named_since, tied_since};
 use super::stated::stated_of;
@@ -30,6 +33,8 @@ const BROUGHT_MAX: usize = 2;
 const IS_TOLD_ANYWAY: usize = 3;
 /// What is brought is about what the cue asks, too: at least this share as near to it as the hit …
 const NEARNESS_SHARE_MIN: f64 = 0.62;
+/// … or this, where what it replaces stands where the hit has the words of the cue, …
+const ANSWER_NEARNESS_SHARE_MIN: f64 = 0.3;
 /// … or this, where it has a name from code in common with the hit.
 const CODE_NEARNESS_SHARE_MIN: f64 = 0.45;
 /// Turns after the hit in which the same talk may come to something else.
@@ -103,9 +108,17 @@ fn changed_since(
         [hit.number].into_iter().chain(all.iter().map(|since| since.number)).collect();
     let nearness = found.nearness((engine, reader), &numbers)?;
     let of_hit = nearness.first().copied().flatten();
+    let answer = Answer::of(asking.cue, &hit.memory.text);
+    for since in &mut all {
+        since.replaces_answer |= since.replaces && answer.is_replaced_in(&since.memory.text);
+    }
     let mut near: Vec<(Option<f64>, Since)> = nearness.into_iter().skip(1).zip(all).collect();
     near.retain(|(own, since)| {
-        let share = if since.is_by_code { CODE_NEARNESS_SHARE_MIN } else { NEARNESS_SHARE_MIN };
+        let share = match (since.replaces_answer, since.is_by_code) {
+            (true, _) => ANSWER_NEARNESS_SHARE_MIN,
+            (false, true) => CODE_NEARNESS_SHARE_MIN,
+            (false, false) => NEARNESS_SHARE_MIN,
+        };
         // Either may be below the mean.
         of_hit.zip(*own).is_none_or(|(hit, own)| hit - (1.0 - share) * hit.abs() <= own)
     });
@@ -116,6 +129,31 @@ fn changed_since(
     let mut changed: Vec<Since> = near.into_iter().map(|(_, since)| since).collect();
     put_heirs_first(&mut changed);
     Ok(changed)
+}
+
+/// The parts of a hit that have words of a cue: what answers it stands there.
+struct Answer {
+    names: Vec<(u64, String)>,
+}
+
+impl Answer {
+    fn of(cue: &Cue, text: &str) -> Self {
+        let asked = telling_words(&cue.text);
+        let clauses = text.split(['.', ',', ';', '!', '?', '\n', ':']);
+        let answering: Vec<&str> =
+            clauses.filter(|clause| 0 < n_shared(&asked, &telling_words(clause))).collect();
+        let answering = answering.join(". ");
+        let words = telling_words(&answering).into_iter().filter(|word| !asked.contains(word));
+        let words = words.map(|word| (u64::MAX, word));
+        Self { names: words.chain(code_names_of(&answering)).collect() }
+    }
+
+    fn is_replaced_in(&self, text: &str) -> bool {
+        let told = with_arrows(text);
+        [Wording::of(&told), Wording::of(&with_compounds(&told))]
+            .iter()
+            .any(|wording| replaces_one_of(wording, &self.names))
+    }
 }
 
 /// Puts what replaces what another tells before that.
@@ -141,7 +179,7 @@ fn put_heirs_first(changed: &mut Vec<Since>) {
 
 /// Returns what in the same talk came in the place of what a hit tells: "it is 4 s now; was 10".
 fn later_in_the_talk(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<Vec<Since>> {
-    let Asking { engine, reader, .. } = asking;
+    let Asking { engine, reader, cue } = asking;
     let words: Vec<String> = telling_words(&hit.memory.text).into_iter().collect();
     let (turns, frequencies) = engine.with_index(|index| {
         let next = |number: &MemoryNumber| index.catalogue().next(*number);
@@ -153,6 +191,9 @@ fn later_in_the_talk(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result
     let names: Vec<(u64, String)> =
         code_names_of(&hit.memory.text).into_iter().chain(rare).collect();
     let figures = numbers_of(&hit.memory.text);
+    // Who asks for no figure is not told another one.
+    let is_figure = !words_of_figures(cue, &hit.memory.text).is_empty();
+    let units = if is_figure { figures_by_unit(&hit.memory.text) } else { BTreeMap::new() };
     let words: BTreeSet<String> = words.into_iter().collect();
     let mut said = reader.numbered(&turns)?;
     said.retain(|(_, memory)| {
@@ -165,9 +206,16 @@ fn later_in_the_talk(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result
             && may_replace(memory, hit)
             && !is_request
             && (replaces_one_of(&wording, &names)
-                || replaces_figure(&wording, &figures) && is_tied())
+                || replaces_figure(&wording, &figures) && is_tied()
+                || is_set_anew(memory, &units))
     });
-    Ok(latest(said).into_iter().collect())
+    let replaces_answer = said.iter().any(|(_, memory)| is_set_anew(memory, &units));
+    Ok(latest(said).into_iter().map(|since| Since { replaces_answer, ..since }).collect())
+}
+
+/// Tells whether the user has another figure set than was told in these units.
+fn is_set_anew(memory: &Memory, units: &NamedFigures) -> bool {
+    memory.role == Role::User && sets_anew(units, &stated_of(&memory.text))
 }
 
 /// Returns what later told another figure of what the cue asks for and a hit tells one of.
@@ -215,7 +263,13 @@ fn taken_over_since(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<
 /// The latest of several that replace one thing.
 fn latest(since: Vec<(MemoryNumber, Memory)>) -> Option<Since> {
     let last = since.into_iter().max_by_key(|(number, memory)| (memory.turn_at, *number));
-    last.map(|(number, memory)| Since { replaces: true, is_by_code: false, number, memory })
+    last.map(|(number, memory)| Since {
+        replaces: true,
+        replaces_answer: false,
+        is_by_code: false,
+        number,
+        memory,
+    })
 }
 
 fn may_replace(memory: &Memory, hit: &Ranked) -> bool {

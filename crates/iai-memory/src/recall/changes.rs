@@ -10,6 +10,7 @@ use super::cue::{Cue, words_of_in_order};
 use super::echo::only_asks;
 use super::rank::Ranked;
 use crate::organise::{is_alike, is_stop_word, n_shared};
+use crate::projects::is_of_name;
 use crate::remarks::{Wording, is_spoken, remarks_of};
 
 /// Among how many hits is looked: none of them leaves that place.
@@ -39,7 +40,7 @@ pub(super) fn changed(
     for newer in said_by_now.filter(|hit| tells_something(&hit.memory)) {
         let older: Vec<&Ranked> = best.iter().filter(|older| is_comparable(older, newer)).collect();
         for hit in older.iter().copied().chain([newer]).filter(|_| !older.is_empty()) {
-            matters.entry(hit.number).or_insert_with(|| Matter::of(&hit.memory.text, cue));
+            matters.entry(hit.number).or_insert_with(|| Matter::of(&hit.memory, cue));
         }
         let Some(matter) = matters.get(&newer.number) else { continue };
         let tells_of_a_change = tells_of_a_change(&newer.memory);
@@ -47,7 +48,8 @@ pub(super) fn changed(
         let is_changed = |was: &Matter| match is_report {
             true => matter.reports_another_figure_than(was),
             false => {
-                tells_of_a_change && matter.is_near(was) || matter.has_another_figure_than(was)
+                tells_of_a_change && matter.is_near(was) && matter.is_asked_like(was)
+                    || matter.has_another_figure_than(was)
             }
         };
         let older = older.iter().filter(|older| matters.get(&older.number).is_some_and(is_changed));
@@ -69,12 +71,13 @@ struct Matter {
 }
 
 impl Matter {
-    fn of(text: &str, cue: &Cue) -> Self {
+    fn of(memory: &Memory, cue: &Cue) -> Self {
+        let text = memory.text.as_str();
         let text = text.get(..text.floor_char_boundary(BYTES_LOOKED_AT)).unwrap_or_default();
         let is_figure = |word: &String| word.chars().any(|letter| letter.is_ascii_digit());
         let figures = words_of_in_order(text).into_iter().filter(is_figure).collect();
-        let words: BTreeSet<String> =
-            telling_words(text).into_iter().filter(|word| !is_figure(word)).collect();
+        let mut words = telling_words(text);
+        words.retain(|word| !is_figure(word) && !is_of_name(memory.project.as_deref(), word));
         let is_asked = |word: &&String| cue.words.iter().any(|asked| is_alike(asked, word));
         let asked = words.iter().filter(is_asked).cloned().collect();
         Self { words, asked, figures }
@@ -82,6 +85,12 @@ impl Matter {
 
     fn is_near(&self, was: &Self) -> bool {
         SHARED_WORDS_MIN <= n_shared(&was.words, &self.words)
+    }
+
+    /// Tells whether this one has at least half of what the cue asks for and the other has. "It
+    /// listens on 8443 now" says nothing new to who asks for the metrics of the service.
+    fn is_asked_like(&self, was: &Self) -> bool {
+        was.asked.len() <= 2 * n_shared(&was.asked, &self.asked)
     }
 
     fn tells_another_figure_than(&self, was: &Self) -> bool {
@@ -174,7 +183,12 @@ const CHANGES: &str = "\
      are back to|went back to|go back to|postponed|delayed|slips to|slipped to|shifts to|\
      shifted to|shift to|pushed back|brought forward|make it|after all|is gone|are gone|\
      throw out|threw out|dropped|we're leaving|we are leaving|move … to|takes over|took over|\
-     got a new|has a new|jetzt|ab jetzt|ab heute|\
+     got a new|has a new|have a new|take back|takes back|changed my mind|change my mind|\
+     given up|gave up|give up|giving up|move off|moved off|moving off|comes in|has retired|\
+     as of today|as of now|as of tomorrow|from tomorrow|from tomorrow on|since today|\
+     since yesterday|since this|since monday|since tuesday|since wednesday|since thursday|\
+     since friday|since last week|the new|change to|changing to|open it to|opened it to|\
+     we call it|we call that|has been moved|have been moved|has been renamed|has moved|have moved|moves|slips|jetzt|ab jetzt|ab heute|\
      nicht mehr|statt|stattdessen|doch lieber|künftig|wird zu|wechseln zu|wechseln auf|steigt auf|\
      sinkt auf|übernimmt|umbenannt|umgezogen|verlegt|verschoben|vertagt|\
      теперь|больше не|вместо|перешли|переименован*|перенесли|отложили|\

@@ -44,7 +44,6 @@ const HISTORY_WORDS: &[&str] = &[
     "originally",
     "original",
     "initially",
-    "old",
     "früher",
     "vorher",
     "ursprünglich",
@@ -206,6 +205,8 @@ fn asks_for_history(cue: &Cue) -> bool {
     !cue.phrases.is_empty()
         || asks_before(cue)
         || HISTORY_WORDS.iter().any(|word| has(word))
+        // What is done with the old thing is asked of now.
+        || has("old") && !cue.is_of_now()
         || Wording::of(&cue.text).has_any(AT_FIRST)
         || Wording::of(&cue.text).has_any("used to")
         || HISTORY_MARKS.iter().any(|mark| cue.text.contains(mark))

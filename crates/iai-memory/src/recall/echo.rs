@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::cue::{Cue, words_of_in_order};
 use super::when::is_telling;
-use crate::organise::is_stop_word;
+use crate::organise::{is_alike, is_stop_word};
 use crate::remarks::{Wording, sentences};
 
 /// The share of a question's words that may be new while it is still the same; with more it may
@@ -173,8 +173,9 @@ pub(super) fn ends_with_question_of(cue: &Cue, text: &str) -> bool {
     }
     let last = sentences(text).pop().and_then(|range| text.get(range)).unwrap_or_default();
     let words = words_of_in_order(last);
+    let is_asked = |word: &&String| cue.words.iter().any(|own| is_alike(own, word));
     let asked: BTreeSet<&String> =
-        words.iter().filter(|word| is_telling(word) && cue.words.contains(word)).collect();
+        words.iter().filter(|word| is_telling(word)).filter(is_asked).collect();
     let is_new_figure =
         |word: &String| word.chars().any(char::is_numeric) && !cue.words.contains(word);
     last.ends_with(QUESTION_MARKS)

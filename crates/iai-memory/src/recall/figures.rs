@@ -24,6 +24,10 @@ pub(super) struct Piece {
 impl Piece {
     /// Returns the words it is made of, and itself: `MAX_GRAINS` is of grains.
     pub(super) fn words(&self) -> Vec<String> {
+        // "2.2" is a name, and its parts are not.
+        if is_version(&self.word) {
+            return vec![self.word.clone()];
+        }
         let parts = self.word.split(['_', '-', '.']).map(without_plural_unit);
         let whole = is_identifier(&self.word).then_some(self.word.as_str());
         parts.chain(whole).map(str::to_owned).collect()
@@ -36,7 +40,7 @@ pub(super) fn pieces_of(text: &str) -> Vec<Piece> {
         for raw in line.split([' ', '\t', '`', '=', '(', ')', '"', '“', '”', '*', '/']) {
             let is_last = raw.ends_with(['.', ',', ';', '!', '?']);
             let trimmed = raw.trim_matches(|letter: char| {
-                !letter.is_alphanumeric() && !matches!(letter, '€' | '$' | '%')
+                !letter.is_alphanumeric() && !matches!(letter, '€' | '$' | '£' | '%')
             });
             let lower = trimmed.to_lowercase();
             // "25s" and "8€" are a figure and what it is of.
@@ -119,11 +123,17 @@ fn is_former<'a>(mut before: impl Iterator<Item = &'a str>) -> bool {
     }
 }
 
+/// Tells whether a word says that a figure beside it is another one now.
+pub(super) fn is_changing(word: &str) -> bool {
+    is_one_of(word, CHANGING)
+}
+
 /// Who says so before "from" says that something changed, within so many words.
 const CHANGING: &str = "\
      moved|moves|move|moving|raised|raise|raises|lowered|lower|changed|change|changes|went|going|\
      goes|bumped|increased|reduced|switched|slips|slipped|postponed|upgraded|upgrade|cut|dropped|\
-     shifted|drops|grew|verschoben|geändert|erhöht|gesenkt|umgestellt";
+     shifted|drops|grew|pushed|delayed|extended|shortened|doubled|halved|tightened|\
+     verschoben|geändert|erhöht|gesenkt|umgestellt";
 const CHANGING_WORDS: usize = 4;
 
 /// Returns what a word counts, in digits; one alone counts nothing.
@@ -166,6 +176,9 @@ const UNITS: &[(&str, &str)] = &[
     ("month", "month|months|monthly|monate"),
     ("euro", "€|eur|euro|euros"),
     ("dollar", "$|usd|dollar|dollars"),
+    ("pound", "£|gbp|pound|pounds"),
+    ("krona", "kr|sek|nok|dkk|krona|kronor|kroner"),
+    ("franc", "chf|franc|francs|franken"),
     ("percent", "%|percent|prozent"),
     ("attempt", "attempt|attempts|retry|retries|times|tries|versuche"),
     (
@@ -178,10 +191,29 @@ const UNITS: &[(&str, &str)] = &[
     ("gb", "gb|gib"),
 ];
 
+/// Returns the figures that a text tells with a unit, by that.
+pub(super) fn figures_by_unit(text: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut by_unit = BTreeMap::new();
+    for figure in figures_of(&pieces_of(text)).into_iter().filter(|own| !own.is_former) {
+        for unit in figure.beside.iter().filter(|word| is_unit(word)) {
+            let figures: &mut BTreeSet<String> = by_unit.entry(unit.clone()).or_default();
+            figures.insert(figure.digits.clone());
+        }
+    }
+    by_unit
+}
+
 /// Tells whether a word is a name from code: whatever is asked, it is the same thing everywhere.
 pub(super) fn is_identifier(word: &str) -> bool {
     let mut parts = word.split('_').filter(|part| part.chars().any(char::is_alphabetic));
     parts.nth(1).is_some()
+}
+
+/// Tells whether a word is the name of a release: whatever is asked of it, no other is meant.
+pub(super) fn is_version(word: &str) -> bool {
+    let mut parts = word.strip_prefix('v').unwrap_or(word).split('.');
+    let is_number = |part: &str| !part.is_empty() && part.chars().all(|one| one.is_ascii_digit());
+    parts.clone().nth(1).is_some() && parts.all(is_number)
 }
 
 /// Returns a unit under its one name, and any other word as it is.

@@ -21,12 +21,23 @@ const TAKES_OVER: &str = "\
 /// … or, behind a name, that somebody no longer does, …
 const LEAVES: &str = "\
      leaves|is leaving|has left|left us|left the|left for|left last|quits|quit|retires|retired|\
+     has retired|has gone|has moved|has changed|has handed|\
      switched to|switches to|switched teams|moved to|moves to|changed teams|changes teams|\
      is on leave|is on parental|goes on|is gone|last day|verlässt|hat gewechselt|wechselt|\
      ist weg|quitte|se va";
 /// … and the words by which both are searched for.
-pub(super) const TAKING_OVER: &[&str] =
-    &["takes", "took", "taking", "handover", "handed", "leaves", "leave", "switched", "übernimmt"];
+pub(super) const TAKING_OVER: &[&str] = &[
+    "takes",
+    "took",
+    "taking",
+    "handover",
+    "handed",
+    "leaves",
+    "leave",
+    "switched",
+    "retired",
+    "übernimmt",
+];
 
 /// What somebody is said to do.
 pub(super) struct Charge {

@@ -38,7 +38,7 @@ const LATEST_DAYS: f64 = 7.0;
 /// proportion to it: what is new must not stand for what is asked where all match poorly.
 const RECENCY_FROM: f64 = 0.8;
 /// What a memory gains that belongs to the project the cue is asked from.
-const PROJECT_WEIGHT: f64 = 0.25;
+const PROJECT_WEIGHT: f64 = 0.35;
 /// What a memory gains that was said when the cue says.
 const DATE_WEIGHT: f64 = 0.5;
 /// Days outside of what the cue says at which nothing of that is left.
@@ -457,7 +457,7 @@ mod tests {
         let better = Evidence { bm25: 1.4, ..said(0) };
         let scores = scores("retry policy", vec![said(0), here, better]);
         assert!((scores[1].score - scores[0].score - PROJECT_WEIGHT).abs() < 1e-9);
-        assert!(scores[1].reason.contains("project 0.25"), "{}", scores[1].reason);
+        assert!(scores[1].reason.contains("project 0.35"), "{}", scores[1].reason);
     }
 
     #[test]

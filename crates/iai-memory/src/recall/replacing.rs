@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::cue::words_of_in_order;
-use super::figures::{NamedFigures, named_figures};
+use super::figures::{NamedFigures, figures_by_unit, named_figures};
+use crate::organise::is_stop_word;
 use crate::remarks::Wording;
 
 /// The numbers of a text that another may replace.
@@ -90,14 +91,37 @@ pub(super) fn with_compounds(text: &str) -> Cow<'_, str> {
 /// Tells whether a text says that another thing is in the place of one of these.
 pub(super) fn replaces_one_of(wording: &Wording, names: &[(u64, String)]) -> bool {
     static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| forms_of(REPLACING));
-    has_form(wording, names, &FORMS)
+    static OF_GOING: LazyLock<Vec<Form>> = LazyLock::new(|| forms_of(GOING));
+    let is_alone = |place: usize| {
+        let before = place.checked_sub(1).and_then(|before| wording.word(before));
+        !wording.is_joined(place)
+            || before.is_none_or(|before| is_one_of(names, before) || is_stop_word(before))
+    };
+    has_form(wording, names, &FORMS, |_| true) || has_form(wording, names, &OF_GOING, is_alone)
 }
 
 /// Tells whether a text says that another figure is in the place of one of these.
 pub(super) fn replaces_figure(wording: &Wording, figures: &[(u64, String)]) -> bool {
     static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| forms_of(REPLACING_FIGURES));
-    replaces_one_of(wording, figures) || has_form(wording, figures, &FORMS)
+    replaces_one_of(wording, figures) || has_form(wording, figures, &FORMS, |_| true)
 }
+
+/// Tells whether the user sets another figure in the unit of what was told just before: "make it
+/// 500 MB", "lower it to 90 seconds".
+pub(super) fn sets_anew(was: &NamedFigures, text: &str) -> bool {
+    if was.is_empty() || !Wording::of(text).has_any(SETTING) {
+        return false;
+    }
+    let is = figures_by_unit(text);
+    was.iter().any(|(unit, old)| is.get(unit).is_some_and(|new| new.is_disjoint(old)))
+}
+
+/// How somebody has a figure changed.
+const SETTING: &str = "\
+     make it|make that|make the|lower it|lower that|lower the|raise it|raise that|raise the|\
+     set it|set that|set the|change it|change that|change the|bump it|bump that|bump the|\
+     reduce it|reduce that|reduce the|increase it|increase that|increase the|cut it|cut that|\
+     go down to|go up to|let's take|let us take|we take|let's say|mach daraus|setz es|setze es";
 
 /// What stands before a name, and what behind it.
 type Form = (&'static str, &'static str);
@@ -107,23 +131,39 @@ fn forms_of(forms: &'static str) -> Vec<Form> {
     forms.map(|(before, after)| (before.trim(), after.trim())).collect()
 }
 
-fn has_form(wording: &Wording, names: &[(u64, String)], forms: &[Form]) -> bool {
+fn has_form(
+    wording: &Wording,
+    names: &[(u64, String)],
+    forms: &[Form],
+    is_meant: impl Fn(usize) -> bool,
+) -> bool {
     let words = wording.words().enumerate();
-    let mut places = words.filter(|(_, word)| names.iter().any(|(_, name)| name == word));
+    let mut places = words.filter(|(place, word)| is_one_of(names, word) && is_meant(*place));
     places.any(|(place, _)| {
         forms.iter().any(|(before, after)| wording.stands_between(place, before, after))
     })
 }
 
-/// How it is said that another thing takes the place of X.
+fn is_one_of(names: &[(u64, String)], word: &str) -> bool {
+    let bare = word.strip_suffix("'s").unwrap_or(word);
+    names.iter().any(|(_, name)| name == bare)
+}
+
+/// How it is said that another thing takes the place of X, …
 const REPLACING: &str = "\
      rename X to|rename the X|renamed X to|renamed the X|X is renamed|X was renamed|from X to|\
-     rename X|renamed X|renaming X|switched X to|migrated X to|X is gone|X is removed|X is retired|\
-     X is deprecated|X will be uninstalled|X was removed|X becomes|X became|X is now|X is called|\
-     instead of X|replaced X|replaces X|remove X|get rid of X|\
-     drop X for|X heißt jetzt|X wird zu|X in … umbenannt|von X auf|von X zu|statt X|\
-     переименовали X|вместо X|с X на|\
+     rename X|renamed X|renaming X|switched X to|migrated X to|X becomes|X became|X is now|\
+     X is called|X … we call it|X … we call that|instead of X|replaced X|replaces X|remove X|\
+     get rid of X|move off X|moved off X|moving off X|migrate off X|migrated off X|away from X|\
+     mind about X|given up X|given up the X|gave up X|giving up X|done with X|leave X|leaving X|\
+     ditch X|ditched X|bye X|bye bye X|goodbye X|no more X|drop X for|X heißt jetzt|X wird zu|\
+     X in … umbenannt|von X auf|von X zu|statt X|переименовали X|вместо X|с X на|\
      au lieu de X|de X à|en lugar de X|de X a";
+/// … or that X is no more: "the payment SDK is gone" is about no other SDK.
+const GOING: &str = "\
+     X is gone|X is removed|X is retired|X is deprecated|X will be uninstalled|X was removed|\
+     X goes|X is out|X has retired|X retired|X has left|X has gone|X … move to|X … switch to|\
+     X … change to|X … migrate to";
 
 /// The same of a figure: of a word, most of these say something else.
 const REPLACING_FIGURES: &str = "\
@@ -161,5 +201,10 @@ mod tests {
         check("I removed the test of quoll", "quoll", false);
         check("Removed quoll debug logs.", "quoll", false);
         check("That was quoll, I restarted it.", "quoll", false);
+        check("I changed my mind about quoll.", "quoll", true);
+        check("As we said in June: quoll goes, numbat comes in.", "quoll", true);
+        check("Quoll's tours are too long. We change to numbat.", "quoll", true);
+        check("The payment quoll is out.", "quoll", false);
+        check("We had to move off 8080.", "8080", true);
     }
 }

@@ -17,6 +17,7 @@ use super::stated::stated_of;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::is_alike;
+use crate::projects::is_of_name;
 use crate::remarks::Wording;
 
 /// A longer text names too much.
@@ -25,6 +26,8 @@ pub(super) const TEXT_BYTES_MAX: usize = 600;
 pub(super) const NAMED_BY_MAX: u64 = 6;
 /// … and of what more name than that, up to here, it takes two.
 const RARE_MAX: u64 = 24;
+/// A number of so many figures is a name.
+const FIGURES_MIN: usize = 4;
 /// The rarest words of a hit that are searched for, and among how many memories.
 const WORDS_ASKED_MAX: usize = 5;
 const CANDIDATES_MAX: usize = 16;
@@ -51,6 +54,8 @@ pub(crate) fn replaced_since(
 pub(super) struct Since {
     /// It says that another thing is in its place.
     pub(super) replaces: bool,
+    /// … and that was the answer to the cue.
+    pub(super) replaces_answer: bool,
     /// It gives a name from code another figure: it may have nothing else in common with it.
     pub(super) is_by_code: bool,
     pub(super) number: MemoryNumber,
@@ -93,7 +98,8 @@ pub(super) fn tied_since(
     if !is_followed {
         return Ok(Vec::new());
     }
-    let words = telling_words(&memory.text);
+    let mut words = telling_words(&memory.text);
+    words.retain(|word| !is_of_name(memory.project.as_deref(), word));
     let figures = numbers_of(&memory.text);
     let code_names = code_names_of(&memory.text);
     let named = named_figures(&memory.text);
@@ -110,14 +116,22 @@ pub(super) fn tied_since(
             let said = stated_of(&memory.text);
             let told = with_arrows(&said);
             let (wording, joined) = (Wording::of(&told), Wording::of(&with_compounds(&told)));
-            let is_tied = is_tied(&said, &names);
+            // What is replaced may stand in a sentence that only thinks of it: "it would cost …".
+            let is_tied = is_tied(&memory.text, &names);
             // Anybody may say "instead of 5": it is about this 5 where the matter is the same.
             let is_by_code = has_another_figure(&named, &said);
             let replaces = is_by_code
                 || replaces_one_of(&wording, &names)
                 || replaces_one_of(&joined, &code_names)
                 || is_tied && replaces_figure(&wording, &figures);
-            (replaces || is_tied).then_some(Since { replaces, is_by_code, number, memory })
+            let replaces_answer = false;
+            (replaces || is_tied).then_some(Since {
+                replaces,
+                replaces_answer,
+                is_by_code,
+                number,
+                memory,
+            })
         })
         // Asked last: it looks for a hundred wordings.
         .filter(|since| match since.memory.role {
@@ -206,7 +220,12 @@ fn is_tied(text: &str, names: &[(u64, String)]) -> bool {
         let rare = names.iter().filter(move |(n, _)| *n <= n_max);
         rare.filter(|(_, word)| words.iter().any(|own| is_alike(own, word))).count()
     };
-    0 < shared(NAMED_BY_MAX) || 1 < shared(RARE_MAX)
+    // A number that long is no count, but a port, a ticket or an amount.
+    let is_number = |word: &str| {
+        FIGURES_MIN <= word.len() && word.chars().all(|letter| letter.is_ascii_digit())
+    };
+    let mut rare = names.iter().filter(|(n, word)| *n <= RARE_MAX && is_number(word));
+    rare.any(|(_, word)| words.contains(word)) || 0 < shared(NAMED_BY_MAX) || 1 < shared(RARE_MAX)
 }
 
 #[cfg(test)]

@@ -11,14 +11,16 @@ use jiff::Timestamp;
 use super::changes::is_before;
 use super::cue::Cue;
 use super::figures::{
-    DATE, Piece, WEEKDAY, assigned, figure_of, figures_of, is_identifier, is_unit, pieces_of,
-    without_plural_unit,
+    DATE, Piece, WEEKDAY, assigned, figure_of, figures_by_unit, figures_of, is_changing,
+    is_identifier, is_unit, is_version, pieces_of, without_plural_unit,
 };
 use super::rank::Ranked;
+use super::replacing::sets_anew;
 use super::stated::stated_of;
 use super::when;
 use crate::organise::{has_alike, is_alike, is_stop_word, n_shared};
-use crate::remarks::{Wording, is_spoken};
+use crate::projects::is_of_name;
+use crate::remarks::{Wording, is_one_of, is_spoken};
 
 /// Among how many hits is looked.
 const HITS_LOOKED_AT: usize = 12;
@@ -90,7 +92,7 @@ pub(super) fn retold(
             let here = telling.iter().filter(|one| one.project() == project);
             let of_thing = here.filter(|one| one.figures.contains_key(thing)).collect();
             let is_meant = asked.meant.contains(thing);
-            let n_asked_min = asked.words.len().clamp(1, ASKED_WORDS_MIN);
+            let n_asked_min = asked.words_in(project).count().clamp(1, ASKED_WORDS_MIN);
             About { thing, is_meant, n_asked_min, sameness, telling: of_thing }.pairs(wanted)
         })
         .collect();
@@ -206,7 +208,9 @@ impl<'a> About<'a> {
 
     /// Tells whether one has of the cue what another has, and that is more than a word.
     fn has_all_asked(&self, one: &Telling<'_>, other: &Telling<'_>) -> bool {
-        self.n_asked_min <= other.asked.len()
+        // Of a release, one word is enough: it is a name.
+        let is_enough = self.n_asked_min <= other.asked.len();
+        (is_enough || other.asked.iter().any(|word| is_version(word)))
             && other.asked.iter().all(|word| has_alike(&one.asked, word))
     }
 
@@ -216,6 +220,15 @@ impl<'a> About<'a> {
         let frames = (one.frames.get(self.thing), other.frames.get(self.thing));
         let (Some(was), Some(is)) = frames else { return false };
         FRAME_WORDS_MIN <= is.len() && is.iter().all(|word| has_alike(was, word))
+    }
+
+    /// Tells whether another says that the very thing of one changed: "raised the budget to 44,500"
+    /// names nothing beside the budget that one does not.
+    fn is_changed_in_place(&self, one: &Telling<'_>, other: &Telling<'_>) -> bool {
+        let Some(frame) = other.frames.get(self.thing) else { return false };
+        let is_change = |word: &String| is_changing(word);
+        let is_known = |word: &String| is_changing(word) || has_alike(&one.words, word);
+        one.at() < other.at() && frame.iter().any(is_change) && frame.iter().all(is_known)
     }
 
     /// Tells whether one is about the very same as another.
@@ -235,6 +248,8 @@ impl<'a> About<'a> {
             || self.has_all_asked(other, one)
             || self.has_all_asked(one, other) && adds_nothing(other, one)
             || self.is_framed_alike(one, other)
+            || self.is_changed_in_place(one, other)
+            || one.at() < other.at() && sets_anew(&one.by_unit, &other.hit.memory.text)
             || n_shared_min <= n_shared(&one.words, &other.words)
     }
 }
@@ -266,6 +281,8 @@ struct Telling<'a> {
     replaced: Figures,
     /// The words beside those that are stated, by the same names.
     frames: Figures,
+    /// All that it tells with a unit.
+    by_unit: Figures,
 }
 
 type Figures = BTreeMap<String, BTreeSet<String>>;
@@ -282,9 +299,11 @@ impl<'a> Telling<'a> {
         let (stated, replaced) = (asked.figures_in(&said, false), asked.figures_in(&said, true));
         let frames = asked.frames_in(&said);
         let own: BTreeSet<String> = pieces.iter().flat_map(Piece::words).collect();
-        let asked = asked.words.iter().filter(|word| has_alike(&own, word)).cloned().collect();
+        let of_project = asked.words_in(hit.memory.project.as_deref());
+        let asked = of_project.filter(|word| has_alike(&own, word)).cloned().collect();
         let words = own.into_iter().filter(|word| tells(word)).collect();
-        Self { hit, asked, words, figures, stated, replaced, frames }
+        let by_unit = figures_by_unit(text);
+        Self { hit, asked, words, figures, stated, replaced, frames, by_unit }
     }
 
     fn at(&self) -> Timestamp {
@@ -313,6 +332,12 @@ struct Asked {
 }
 
 impl Asked {
+    /// Returns the words that tell turns of a project apart: who asks for the release of Acme
+    /// means what is said of "the release" there.
+    fn words_in<'a>(&'a self, project: Option<&'a str>) -> impl Iterator<Item = &'a String> {
+        self.words.iter().filter(move |word| !is_of_name(project, word))
+    }
+
     /// Returns the words that stand beside the figures that a text tells of what is asked for.
     fn frames_in(&self, pieces: &[Piece]) -> Figures {
         let mut frames = Figures::new();
@@ -384,8 +409,12 @@ fn asked_of(cue: &Cue) -> Asked {
             counted.union(&meant).cloned().collect()
         }
     };
-    let words = words.into_iter().filter(|word| !is_unit(word)).collect();
-    Asked { words, things, meant }
+    let is_matter = |word: &String| {
+        let is_figure = figure_of(word).is_some() && !is_version(word);
+        !is_unit(word) && !is_figure && !is_one_of(word, ASKING)
+    };
+    let words = words.into_iter().filter(is_matter);
+    Asked { words: words.collect(), things, meant }
 }
 
 /// Returns what a figure is of that is a day or an hour, where a cue asks for one.
@@ -406,11 +435,17 @@ fn counted(wording: &Wording) -> Option<BTreeSet<String>> {
     (!words.is_empty()).then_some(words)
 }
 
+/// What is in a cue because it asks for a figure, and not because of what it asks about.
+const ASKING: &str = "\
+     time|number|value|current|currently|present|presently|latest|exact|exactly|today|nowadays|\
+     planned|scheduled|supposed|allowed|zeit|uhrzeit|aktuell|aktuelle|derzeit";
+
 /// Who asks for a day or an hour asks for no other figure: how such a cue begins, and what it
 /// names.
 const WHEN: &str = "\
      when|until when|since when|by when|what date|which date|what day|which day|on which day|\
-     on which date|wann|bis wann|seit wann";
+     on which date|on what date|on what day|for which day|for which date|for what date|\
+     wann|bis wann|seit wann";
 const NAMED_DAYS: &str = "date|deadline|datum|termin|échéance|fecha";
 const NO_DAYS: &str = "\
      date format|date formats|date picker|date library|date column|date field|date range|\
@@ -436,10 +471,10 @@ const MEANT: &[(&str, &str)] = &[
     ("how big|how large|size", "kb|mb|gb"),
     (
         "timeout|time out|times out|idle|inactivity|expire|expires|ttl|retention|keep|kept|\
-         lifetime|valid|validity|expiry",
+         cached|lifetime|valid|validity|expiry",
         TIMES,
     ),
-    ("how much|price|cost|costs|charge|pay|paid|fee", "euro|dollar"),
+    ("how much|price|cost|costs|charge|pay|paid|fee", "euro|dollar|pound|krona|franc"),
 ];
 const TIMES: &str = "second|minute|hour|day|week|month";
 

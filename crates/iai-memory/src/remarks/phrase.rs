@@ -108,6 +108,14 @@ impl Beginnings {
 }
 
 impl Wording {
+    /// Tells whether nothing but a blank stands between a word and the one before it.
+    pub(crate) fn is_joined(&self, place: usize) -> bool {
+        let end = place.checked_sub(1).and_then(|before| self.places.get(before)).map(|at| at.end);
+        let start = self.places.get(place).map(|at| at.start);
+        let between = end.zip(start).and_then(|(end, start)| self.lower.get(end..start));
+        between.is_some_and(|between| between.chars().all(char::is_whitespace))
+    }
+
     pub(crate) fn of(sentence: &str) -> Self {
         let mut lower = sentence.to_lowercase();
         if lower.contains('’') {

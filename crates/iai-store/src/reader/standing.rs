@@ -1,8 +1,8 @@
 //! Reads what a new session is told: identity, pins, remarks, the latest sessions, the most used.
 //!
 //! Every question is asked place by place, along an index that stands in the order wanted: what a
-//! project holds is never sorted, and no memory is read that is not returned. Limits are written out:
-//! SQLite compiles a statement again whenever one is bound to it.
+//! project holds is never sorted, and no memory is read that is not returned. Limits are written
+//! out: SQLite compiles a statement again whenever one is bound to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
