@@ -56,15 +56,17 @@ impl Days {
     /// Returns the days that a text speaks of and of nothing else: every other word only asks what
     /// was then. What is to be then, or before, was said at another time.
     pub(crate) fn all_of(text: &str, asked: impl Into<Asked>) -> Option<Self> {
-        let words = cut(text);
-        let (at, (days, n_words)) = Self::found_in(&words, asked.into())?;
+        let (words, asked) = (cut(text), asked.into());
+        let (at, (days, n_words)) = Self::found_in(&words, asked)?;
         let others = words.iter().take(at).chain(words.iter().skip(at + n_words));
         let others: Vec<&str> = others.map(|word| word.lower.as_str()).collect();
-        let only_asks = |word: &&str| {
-            words::is_small(word) || words::is_asking(word) || words::is_happening(word)
-        };
         let is_past = others.contains(&"did") || !others.iter().any(|word| words::is_of_now(word));
-        let is_all = others.iter().all(only_asks) && is_past && days.first != FIRST_DAY;
+        // What was decided for a time that goes on may have been decided before it.
+        let is_aim = at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|word| {
+            matches!(word.lower.as_str(), "for" | "für" | "pour" | "para" | "на")
+        });
+        let is_over = !is_aim || days.last < asked.today();
+        let is_all = words::only_ask(&others) && is_past && is_over && days.first != FIRST_DAY;
         is_all.then_some(days)
     }
 

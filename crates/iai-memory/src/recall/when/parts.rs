@@ -134,14 +134,12 @@ fn week(words: &[Word], today: Date) -> Option<Said> {
     let place = 2 + usize::from(words.get(2).is_some_and(|word| is_article(&word.lower)));
     let (days, n_words) = date(words.get(place..)?, today).filter(|_| is_week && is_of)?;
     let monday = monday_of(days.first).filter(|_| days.first == days.last)?;
-    Some((Days::between(monday, monday.checked_add(6.days()).ok()?)?, place + n_words))
+    Some((week_from(monday)?, place + n_words))
 }
 
 fn numbered_week(number: i8, words: &[Word], n_words: usize, today: Date) -> Option<Said> {
-    let of_year = |year: i16| {
-        let monday = ISOWeekDate::new(year, number, Weekday::Monday).ok()?.date();
-        Days::between(monday, monday.checked_add(6.days()).ok()?)
-    };
+    let of_year =
+        |year: i16| week_from(ISOWeekDate::new(year, number, Weekday::Monday).ok()?.date());
     // The third week of something else than a year has no place in the calendar.
     let is_of = words.get(n_words).is_some_and(|word| matches!(word.lower.as_str(), "of" | "von"));
     let place = n_words + usize::from(is_of);
@@ -155,8 +153,12 @@ fn numbered_week(number: i8, words: &[Word], n_words: usize, today: Date) -> Opt
     }
 }
 
-fn monday_of(day: Date) -> Option<Date> {
+pub(super) fn monday_of(day: Date) -> Option<Date> {
     day.checked_sub(i64::from(day.weekday().to_monday_zero_offset()).days()).ok()
+}
+
+pub(super) fn week_from(monday: Date) -> Option<Days> {
+    Days::between(monday, monday.checked_add(6.days()).ok()?)
 }
 
 /// A season, by its first month, and how much a cue must say for it to be one.

@@ -4,7 +4,7 @@
 use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan as _};
 
-use super::parts::part;
+use super::parts::{monday_of, part, week_from};
 use super::words::{Unit, Word, count};
 use super::{Days, FIRST_DAY};
 
@@ -92,13 +92,25 @@ fn sure_point(words: &[Word], today: Date) -> Option<Said> {
 fn both(words: &[Word], joins: &[&str], today: Date) -> Option<Said> {
     let (first, n_words) = point(words, today)?;
     let join = words.get(n_words)?;
-    let (last, n_last) = point(words.get(n_words + 1..)?, today)?;
+    let behind = words.get(n_words + 1..)?;
+    let (last, n_last) = point(behind, today).or_else(|| {
+        let (date, _) = date(words, today).filter(|(days, _)| days.first == days.last)?;
+        Some((Days::one(later_in_month(date.first, behind)?), 1))
+    })?;
     if !joins.contains(&join.lower.as_str()) {
         return None;
     }
     let days = Days::between(first.first, last.last)
         .or_else(|| Days::between(first.first.checked_sub(1.year()).ok()?, last.last))?;
     Some((days, n_words + 1 + n_last))
+}
+
+/// The day in "between October 5 and 12". An hour of the clock is none.
+fn later_in_month(first: Date, words: &[Word]) -> Option<Date> {
+    let day = words.first()?.day_of_month().filter(|day| first.day() < *day)?;
+    let is_hour = |word: &Word| matches!(word.lower.as_str(), "am" | "pm" | "uhr" | "o" | "h");
+    let day = Date::new(first.year(), first.month(), day).ok()?;
+    (!words.get(1).is_some_and(is_hour)).then_some(day)
 }
 
 /// Reads a time that needs nobody to say that it is one.
@@ -152,6 +164,12 @@ fn ago(words: &[Word], today: Date) -> Option<Said> {
         [n, unit, "ago" | "назад", ..] | ["vor" | "hace", n, unit, ..] => back(n, unit, 0, 3),
         ["il", "y", "a", n, unit, ..] => back(n, unit, 0, 5),
         [unit, "назад", ..] => back("1", unit, 0, 2),
+        ["last" | "past", "few" | "several", unit, ..] => {
+            Some((since(today, Unit::of(unit)?.back_by(FEW + 1).0)?, 3))
+        }
+        ["last" | "past", "couple", "of", unit, ..] => {
+            Some((since(today, Unit::of(unit)?.back_by(2).0)?, 4))
+        }
         ["last" | "past" | "letzten" | "últimos" | "последние", n, unit, ..] => {
             let (span, _) = Unit::of(unit)?.back_by(count(n).filter(|_| Unit::of(n).is_none())?);
             Some((since(today, span)?, 3))
@@ -180,9 +198,12 @@ fn relative(words: &[Word], today: Date) -> Option<Said> {
         ["day", "before", "yesterday", ..] => one(today.checked_sub(2.days()).ok(), 3),
         ["avant", "hier", ..] => one(today.checked_sub(2.days()).ok(), 2),
         ["last", "weekend", ..] => {
-            let first = today.nth_weekday(-1, Weekday::Saturday).ok()?;
-            Some((Days::between(first, first.tomorrow().ok()?)?, 2))
+            // On a Sunday it is not the one that still goes on.
+            let sunday = today.nth_weekday(-1, Weekday::Sunday).ok()?;
+            Some((Days::between(sunday.yesterday().ok()?, sunday)?, 2))
         }
+        ["week", "before", "last", ..] => Some((weeks_back(2, today)?, 3)),
+        ["vorletzte" | "vorletzten", "woche", ..] => Some((weeks_back(2, today)?, 2)),
         [which, unit, ..] => {
             let (which, named) = match is_last(which).or_else(|| is_this(which)) {
                 Some(which) => (which, unit),
@@ -199,8 +220,10 @@ fn relative(words: &[Word], today: Date) -> Option<Said> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Which {
     Last,
-    /// This one, or the last so many days of it.
+    /// This one, as far as it has come.
     This,
+    /// So much time until today: "the past week".
+    Past,
     /// The one that was last, by name: "on Monday".
     On,
 }
@@ -232,8 +255,9 @@ fn is_last(word: &str) -> Option<Which> {
 
 fn is_this(word: &str) -> Option<Which> {
     match word {
-        "this" | "past" | "diese" | "dieser" | "diesen" | "dieses" | "cette" | "ce" | "esta"
-        | "este" | "этой" | "этом" | "эту" => Some(Which::This),
+        "past" => Some(Which::Past),
+        "this" | "diese" | "dieser" | "diesen" | "dieses" | "cette" | "ce" | "esta" | "este"
+        | "этой" | "этом" | "эту" => Some(Which::This),
         "on" | "am" | "в" | "во" => Some(Which::On),
         _ => None,
     }
@@ -255,18 +279,25 @@ fn named_unit(which: Which, named: &Word, today: Date) -> Option<Days> {
     match (which, unit) {
         (_, Unit::Day) | (Which::On, _) => None,
         (_, Unit::Fortnight) => since(today, 14.days()),
-        (Which::Last, Unit::Week) => since(today, 10.days()),
-        (Which::This, Unit::Week) => since(today, 7.days()),
-        (Which::This, Unit::Month) => since(today, 31.days()),
+        (Which::Past, unit) => since(today, unit.back_by(1).0),
+        // A week is one of the calendar, from Monday on, as a month and a year are.
+        (Which::Last, Unit::Week) => weeks_back(1, today),
+        (Which::This, Unit::Week) => Days::between(monday_of(today)?, today),
         (Which::Last, Unit::Month) => {
             let first = today.first_of_month().checked_sub(1.month()).ok()?;
             Days::between(first, first.last_of_month())
         }
+        (Which::This, Unit::Month) => Days::between(today.first_of_month(), today),
         (Which::Last, Unit::Quarter) => quarter_of(today).first.yesterday().ok().map(quarter_of),
-        (Which::This, Unit::Quarter) => Some(quarter_of(today)),
+        (Which::This, Unit::Quarter) => Days::between(quarter_of(today).first, today),
         (Which::Last, Unit::Year) => whole_year(today.year() - 1),
-        (Which::This, Unit::Year) => whole_year(today.year()),
+        (Which::This, Unit::Year) => Days::between(today.first_of_year(), today),
     }
+}
+
+/// The week of the calendar so many before this one.
+fn weeks_back(n_weeks: i64, today: Date) -> Option<Days> {
+    week_from(monday_of(today)?.checked_sub(n_weeks.weeks()).ok()?)
 }
 
 /// "Q2 2026", "in Q2", "the first half of 2026", "H1 2026".

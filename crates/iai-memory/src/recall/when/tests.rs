@@ -30,13 +30,47 @@ fn days_are_seen_from_the_time_of_asking() {
     check("a couple of weeks ago", Some(("2026-10-28", "2026-11-07")));
     check("a few days ago", Some(("2026-11-12", "2026-11-14")));
     check("in the last 3 weeks", Some(("2026-10-26", "2026-11-16")));
-    check("last week's plan", Some(("2026-11-06", "2026-11-16")));
+    check("last week's plan", Some(("2026-11-09", "2026-11-15")));
+    check("since last week", Some(("2026-11-09", "2026-11-16")));
+    check("before last week", Some(("1970-01-01", "2026-11-08")));
+    check("the week before last", Some(("2026-11-02", "2026-11-08")));
+    check("over the past week", Some(("2026-11-09", "2026-11-16")));
+    check("in the last few days", Some(("2026-11-12", "2026-11-16")));
+    check("the last couple of weeks", Some(("2026-11-02", "2026-11-16")));
+    check("this month", Some(("2026-11-01", "2026-11-16")));
+    check("this quarter", Some(("2026-10-01", "2026-11-16")));
+    check("this year", Some(("2026-01-01", "2026-11-16")));
     check("last month", Some(("2026-10-01", "2026-10-31")));
     check("last Friday", Some(("2026-11-13", "2026-11-13")));
     check("last Tuesday", Some(("2026-11-10", "2026-11-10")));
     check("on Monday", Some(("2026-11-09", "2026-11-09")));
     check("last weekend", Some(("2026-11-14", "2026-11-15")));
     check("last year", Some(("2025-01-01", "2025-12-31")));
+}
+
+#[test]
+fn weeks_begin_on_mondays_whenever_it_is_asked() {
+    for (phrase, day, first, last) in [
+        ("last week", "2026-11-15", "2026-11-02", "2026-11-08"),
+        ("last week", "2026-11-18", "2026-11-09", "2026-11-15"),
+        ("this week", "2026-11-15", "2026-11-09", "2026-11-15"),
+        ("this week", "2026-11-16", "2026-11-16", "2026-11-16"),
+        ("this week", "2026-11-18", "2026-11-16", "2026-11-18"),
+        ("vorletzte Woche", "2026-11-18", "2026-11-02", "2026-11-08"),
+        ("last month", "2026-11-18", "2026-10-01", "2026-10-31"),
+        ("past month", "2026-11-18", "2026-10-18", "2026-11-18"),
+        ("yesterday", "2026-11-18", "2026-11-17", "2026-11-17"),
+        ("two weeks ago", "2026-11-18", "2026-11-01", "2026-11-07"),
+        ("last Tuesday", "2026-11-18", "2026-11-17", "2026-11-17"),
+        ("last weekend", "2026-11-15", "2026-11-07", "2026-11-08"),
+        ("last weekend", "2026-11-18", "2026-11-14", "2026-11-15"),
+        ("last week", "2027-01-02", "2026-12-21", "2026-12-27"),
+    ] {
+        let asked_at: Timestamp = format!("{day}T12:00:00Z").parse().unwrap();
+        let days = Days::meant_by(phrase, asked_at).unwrap();
+        let found = (days.first.to_string(), days.last.to_string());
+        assert_eq!(found, (first.to_owned(), last.to_owned()), "{phrase} on {day}");
+    }
 }
 
 #[test]
@@ -60,6 +94,11 @@ fn a_month_without_a_year_is_the_latest_one() {
 fn spans_have_two_ends_or_one() {
     check("between May and July", Some(("2026-05-01", "2026-07-31")));
     check("between 2026-05-01 and 2026-05-15", Some(("2026-05-01", "2026-05-15")));
+    check("between October 5 and 12", Some(("2026-10-05", "2026-10-12")));
+    check("from October 5 to 5 pm", Some(("2026-10-05", "2026-10-05")));
+    check("from October 5 to 9 pm", Some(("2026-10-05", "2026-10-05")));
+    check("since November", Some(("2026-11-01", "2026-11-16")));
+    check("before October", Some(("1970-01-01", "2026-09-30")));
     check("from December to February", Some(("2025-12-01", "2026-02-28")));
     check("from Monday to yesterday", Some(("2026-11-09", "2026-11-15")));
     check("since October", Some(("2026-10-01", "2026-11-16")));
@@ -76,7 +115,7 @@ fn spans_have_two_ends_or_one() {
 fn other_languages_have_days_too() {
     check("was haben wir gestern beschlossen", Some(("2026-11-15", "2026-11-15")));
     check("vor zwei Wochen", Some(("2026-10-30", "2026-11-05")));
-    check("letzte Woche", Some(("2026-11-06", "2026-11-16")));
+    check("letzte Woche", Some(("2026-11-09", "2026-11-15")));
     check("am Dienstag", Some(("2026-11-10", "2026-11-10")));
     check("im Mai", Some(("2026-05-01", "2026-05-31")));
     check("am 14. März 2025", Some(("2025-03-14", "2025-03-14")));
@@ -85,16 +124,16 @@ fn other_languages_have_days_too() {
     check("il y a deux semaines", Some(("2026-10-30", "2026-11-05")));
     check("il y a un mois", Some(("2026-10-06", "2026-10-26")));
     check("vor einem Monat", Some(("2026-10-06", "2026-10-26")));
-    check("la semaine dernière", Some(("2026-11-06", "2026-11-16")));
+    check("la semaine dernière", Some(("2026-11-09", "2026-11-15")));
     check("mardi dernier", Some(("2026-11-10", "2026-11-10")));
     check("en mai", Some(("2026-05-01", "2026-05-31")));
     check("qué dijimos ayer", Some(("2026-11-15", "2026-11-15")));
     check("hace tres días", Some(("2026-11-13", "2026-11-13")));
     check("el 14 de mayo", Some(("2026-05-14", "2026-05-14")));
-    check("la semana pasada", Some(("2026-11-06", "2026-11-16")));
+    check("la semana pasada", Some(("2026-11-09", "2026-11-15")));
     check("что мы решили вчера", Some(("2026-11-15", "2026-11-15")));
     check("две недели назад", Some(("2026-10-30", "2026-11-05")));
-    check("на прошлой неделе", Some(("2026-11-06", "2026-11-16")));
+    check("на прошлой неделе", Some(("2026-11-09", "2026-11-15")));
     check("в мае", Some(("2026-05-01", "2026-05-31")));
     check("14 марта 2025", Some(("2025-03-14", "2025-03-14")));
     check("между мае и июле", Some(("2026-05-01", "2026-07-31")));
@@ -181,6 +220,17 @@ fn a_cue_may_ask_for_a_time_and_for_nothing_else() {
         "qu'est-ce qui s'est passé hier",
         "qué hicimos ayer",
         "что было вчера",
+        "what did we decide on 2026-09-30?",
+        "what did I change in July?",
+        "what was fixed last week",
+        "what changed in July",
+        "which decisions did we make in October",
+        "what have we been working on this week",
+        "summarize last week",
+        "what happened in it since November?",
+        "what did we do for it two weeks ago",
+        "was haben wir letzte Woche geändert?",
+        "qu'avons-nous décidé hier",
     ] {
         let named = Days::named_in(text, asked_at());
         assert!(named.is_some() && Days::all_of(text, asked_at()) == named, "{text}");
@@ -192,6 +242,15 @@ fn a_cue_may_ask_for_a_time_and_for_nothing_else() {
         "what is on Friday",
         "what have we to be done before 2026-12-01",
         "what may happen",
+        "what happened to the change yesterday",
+        "what happened to the fixed port yesterday",
+        "what did we decide to do on Friday",
+        "what did we decide for this week",
+        "what did we change in the July release",
+        "what did we pay in July",
+        "what did we say about the port in August",
+        "what may we change",
+        "what did we march on",
         "what happened",
         "",
     ] {
@@ -262,7 +321,7 @@ fn a_text_that_is_nothing_but_a_time_may_be_bare() {
         ("2026-05-01..2026-05-31", Some(("2026-05-01", "2026-05-31"))),
         ("2026-05..", Some(("2026-05-01", "2026-11-16"))),
         ("..2026-05-03", Some(("1970-01-01", "2026-05-03"))),
-        ("last week..today", Some(("2026-11-06", "2026-11-16"))),
+        ("last week..today", Some(("2026-11-09", "2026-11-16"))),
         ("may", Some(("2026-05-01", "2026-05-31"))),
         ("May 2025", Some(("2025-05-01", "2025-05-31"))),
         ("Tuesday", Some(("2026-11-10", "2026-11-10"))),

@@ -269,16 +269,44 @@ pub(super) fn is_asking(word: &str) -> bool {
 
 /// Words that say of a time only that it is asked what was then.
 const HAPPENING: &str = "\
-     happen happened done say said talk talked discuss discussed work worked went anything \
-     everything something all tell me show remember recall please there during from us \
-     passiert passierte geschehen geschah gemacht getan gesagt besprochen gearbeitet gab haben \
-     hatten habe hat war waren wurde es los alles was am im an vom von und zeig mir uns \
-     passé fait dit s est a avons qu c ce cette au en quoi pasó hicimos hice dijimos pasado ha \
-     hemos se lo было случилось делали сделали говорили произошло в";
+     happen happened happening done doing say said talk talked discuss discussed work worked \
+     working went going anything everything something all any things stuff else progress been get \
+     got decisions changes tell me show remember recall please summarize summarise recap there \
+     during over within from us so far mainly mostly \
+     passiert passierte geschehen geschah gemacht getan gesagt besprochen gearbeitet geändert \
+     entschieden beschlossen gebaut behoben erledigt geschafft gab haben hatten habe hat war waren \
+     wurde es los alles was woran worüber am im an vom von und zeig mir uns \
+     passé fait dit décidé changé modifié corrigé s est a avons qu c ce cette au en quoi \
+     pasó hicimos hice dijimos decidimos cambiamos pasado ha hemos se lo \
+     было случилось делали сделали говорили решили изменили произошло в";
 
-/// Tells whether a word only asks what was at some time.
-pub(super) fn is_happening(word: &str) -> bool {
-    HAPPENING.split_whitespace().any(|happening| happening == word)
+/// What people do at any time; behind who does it: "did we change". "The change" is a thing.
+const DOING: &str = "\
+     change decide agree fix build ship finish add make write start try learn complete achieve \
+     accomplish implement refactor merge deploy release update improve remove delete rename touch \
+     handle tackle solve resolve settle choose pick review test debug investigate explore clean \
+     commit push publish cover discover find notice";
+/// The same of what was done: "what was decided". "The fixed port" is a thing.
+const DONE: &str = "\
+     changed decided agreed fixed built shipped finished added made wrote written started tried \
+     learned learnt completed achieved accomplished implemented refactored merged deployed \
+     released updated improved removed deleted renamed touched handled tackled solved resolved \
+     settled chose chosen picked reviewed tested debugged investigated explored cleaned committed \
+     pushed published covered discovered found noticed";
+
+/// Tells whether words only ask what was at some time, and not what about. What is to be done is
+/// something else.
+pub(super) fn only_ask(words: &[&str]) -> bool {
+    let is_in = |list: &str, word: &str| list.split_whitespace().any(|own| own == word);
+    let mut before = "";
+    words.iter().all(|word| {
+        let last = std::mem::replace(&mut before, word);
+        let is_to_be = last == "to" && matches!(*word, "do" | "be" | "have");
+        let is_doer = matches!(last, "we" | "i" | "you" | "they");
+        let is_thing = matches!(last, "the" | "a" | "an" | "our" | "my" | "your" | "this" | "that");
+        let is_general = is_small(word) || is_asking(word) || is_in(HAPPENING, word);
+        !is_to_be && (is_general || is_doer && is_in(DOING, word) || !is_thing && is_in(DONE, word))
+    })
 }
 
 /// Tells whether a word asks what is or will be.
