@@ -20,6 +20,7 @@ mod hints;
 pub(crate) mod knobs;
 mod linked;
 mod listing;
+mod named;
 mod origin;
 mod pack;
 mod pointing;
@@ -260,10 +261,9 @@ impl MemoryEngine {
             let line = Line { fact, step: Some("ask for a thing: a name, a file, a decision") };
             return Ok(pack::nothing(&cue, hints::hint("retrieval_skipped", tone, line)));
         }
-        let ask = &RecallAsk {
-            project: self.read(|reader| project_named(reader, ask.project.as_deref()))?,
-            ..ask.clone()
-        };
+        let project = self.read(|reader| project_named(reader, ask.project.as_deref()))?;
+        let ask = &mut RecallAsk { project, ..ask.clone() };
+        self.bind_to_project(&mut cue, ask, self.asked(now))?;
         if cue.days.is_none() && !cue.is_of_now() {
             cue.days = self.days_of_cue(&cue.text, ask.project.as_deref(), now)?;
         }
@@ -317,7 +317,7 @@ impl MemoryEngine {
             let asking = rank::Asking { engine: self, reader, cue };
             let (ranked, beside) = reader.at_one_moment(|| {
                 let mut ranked = rank::rank(asking, &found, now, n_max)?;
-                shape::focus(&mut ranked, manner, ask.asked_from.as_deref());
+                shape::focus(&mut ranked, manner, cue.here(ask));
                 linked::bring_along(reader, ask.project.as_deref(), &mut ranked, now)?;
                 wanted_kind::lift(reader, cue, ask, &mut ranked)?;
                 let was_hinted = |dispute: &Dispute| self.uses.was_hinted(dispute);
@@ -327,7 +327,9 @@ impl MemoryEngine {
                 if !corrections.asks_for_history && cue.days.is_none() {
                     brought::bring_along(asking, &found, &mut ranked, now)?;
                 }
-                Ok::<_, MemoryError>((shape::choose(ranked, manner), beside))
+                let mut ranked = shape::choose(ranked, manner);
+                temporal::put_others_last(cue, &mut ranked);
+                Ok::<_, MemoryError>((ranked, beside))
             })?;
             spent.ranking = begun.elapsed().saturating_sub(spent.embedding + spent.finding);
             let corrections::Beside { anti_hits, dispute } = beside;

@@ -13,7 +13,7 @@ use super::RecallAsk;
 use super::corrections::Corrections;
 use super::cue::{Cue, CueMode};
 use super::found::{Evidence, Found, Scale};
-use super::origin::origin_of;
+use super::origin::{Origin, origin_of};
 use super::rank;
 use super::when::{self, Days};
 use crate::engine::MemoryEngine;
@@ -63,7 +63,7 @@ pub(crate) fn find(
     let (evidence, scale, corrections) =
         engine.with_lanes(reader, vector.as_ref(), |meaning, index| {
             let catalogue = index.catalogue();
-            let here = ask.asked_from.as_deref().and_then(|name| catalogue.project_number(name));
+            let here = cue.here(ask).and_then(|name| catalogue.project_number(name));
             let question = index.ask(&query);
             // By words alone, and in a young store, only those count that tell something: "of the"
             // is as rare there as any.
@@ -73,7 +73,13 @@ pub(crate) fn find(
             let by_then = ask.as_of.map(|then| said_by(&scope, then));
             let within = cue.days.filter(|_| cue.said_ms.is_none());
             let within = within.map(|days| Scope { said_ms: Some(days.millis()), ..scope.clone() });
-            let scopes = Scopes { all: &scope, by_then: by_then.as_ref(), within: within.as_ref() };
+            let of_here = of_here(&scope, cue, ask);
+            let scopes = Scopes {
+                all: &scope,
+                by_then: by_then.as_ref(),
+                within: within.as_ref(),
+                of_here: of_here.as_ref(),
+            };
             let lanes = Lanes {
                 engine,
                 question,
@@ -94,7 +100,8 @@ pub(crate) fn find(
             Ok((evidence, scale, corrections))
         })?;
     let has_model = scale.cosines.is_some() || is_wording;
-    Ok(Found { evidence, scale, is_second_best, is_wording, has_model, vector, corrections })
+    let is_sure = is_wording || cue.is_only_time && !evidence.is_empty();
+    Ok(Found { evidence, scale, is_second_best, is_sure, has_model, vector, corrections })
 }
 
 fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {
@@ -107,6 +114,13 @@ fn scope_of(cue: &Cue, ask: &RecallAsk) -> Scope {
         said_ms: cue.said_ms,
         ..Scope::default()
     }
+}
+
+/// Narrows a scope to the project that is meant before others, for a cue that asks for a time and
+/// for nothing else.
+fn of_here(scope: &Scope, cue: &Cue, ask: &RecallAsk) -> Option<Scope> {
+    let here = cue.here(ask).filter(|_| cue.is_only_time && scope.project.is_none())?;
+    Some(Scope { project: Some(here.to_owned()), ..scope.clone() })
 }
 
 /// Narrows a scope to what had been said by then.
@@ -170,7 +184,7 @@ struct Lanes<'a> {
     /// `None` where there is no model, or quoted words make it needless.
     meaning: Option<&'a Meaning<'a>>,
     scopes: Scopes<'a>,
-    /// The project the cue is asked from.
+    /// The project the cue names or is asked from.
     here: Option<u32>,
     /// Only what has the quoted words is meant.
     is_wording: bool,
@@ -191,12 +205,14 @@ struct Scopes<'a> {
     /// Of that, what was said on the days the cue names: the best of it, however much better others
     /// fit by their words and their meaning.
     within: Option<&'a Scope>,
+    /// Of that, what belongs to the project that goes first, whatever others said then.
+    of_here: Option<&'a Scope>,
 }
 
 impl Scopes<'_> {
     /// All of them, the widest last.
     fn each(&self) -> impl Iterator<Item = &Scope> {
-        [self.by_then, self.within, Some(self.all)].into_iter().flatten()
+        [self.by_then, self.within, self.of_here, Some(self.all)].into_iter().flatten()
     }
 }
 
@@ -229,9 +245,7 @@ impl Lanes<'_> {
             }
         }
         if self.is_only_time {
-            let admits = self.scopes.all.admits(self.catalogue);
-            let then = self.catalogue.newest_first().filter(|number| admits(*number));
-            numbers.extend(then.take(SAID_THEN_MAX));
+            numbers.extend(self.said_then());
         }
         let mut evidence = self.words_of(numbers);
         for number in phrased {
@@ -249,9 +263,42 @@ impl Lanes<'_> {
         }
         let known = evidence.values().filter_map(|evidence| evidence.cosine);
         scale.nearest = known.reduce(f32::max);
-        let promise = |own: &Evidence| rank::promise(own, &scale, self.days, self.asked_at);
+        let promise = |own: &Evidence| {
+            let goes_first = self.is_only_time && own.is_from_here;
+            let first = if goes_first { rank::PROJECT_OF_TIME_WEIGHT } else { 0.0 };
+            first + rank::promise(own, &scale, self.days, self.asked_at)
+        };
         keep_promising(&mut evidence, promise);
         Ok((evidence, scale))
+    }
+
+    /// Returns the newest of what was said at the time that is asked for: of the project that goes
+    /// first, and of others where that has too little.
+    fn said_then(&self) -> Vec<MemoryNumber> {
+        let admits = self.scopes.all.admits(self.catalogue);
+        // Of a file taught then, no passage was said.
+        let is_said = |number: &MemoryNumber| {
+            let entry = self.catalogue.entry(*number);
+            admits(*number) && entry.is_some_and(|entry| origin_of(&entry) == Origin::Said)
+        };
+        let (mut of_here, mut of_others) = (Vec::new(), Vec::new());
+        for number in self.catalogue.newest_first().filter(is_said) {
+            let is_from_here = self.is_from_here(number);
+            let found = if is_from_here { &mut of_here } else { &mut of_others };
+            if found.len() < SAID_THEN_MAX {
+                found.push(number);
+            }
+            let first = if self.here.is_some() { &of_here } else { &of_others };
+            if first.len() == SAID_THEN_MAX {
+                break;
+            }
+        }
+        of_here.append(&mut of_others);
+        of_here
+    }
+
+    fn is_from_here(&self, number: MemoryNumber) -> bool {
+        self.here.is_some() && self.catalogue.project(number) == self.here
     }
 
     /// What a memory's own words are compared with.
@@ -311,7 +358,7 @@ impl Lanes<'_> {
                 origin: origin_of(&entry),
                 has_phrase: false,
                 session: entry.session,
-                is_from_here: self.here.is_some() && self.catalogue.project(*number) == self.here,
+                is_from_here: self.is_from_here(*number),
                 turn_at_ms: entry.turn_at_ms,
                 ended_at_ms: self.catalogue.ended_at_ms(*number),
             };

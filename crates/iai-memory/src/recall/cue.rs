@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::CUE_CHARS_MAX;
-use super::when::{Asked, Days};
+use super::named::Named;
+use super::when::{Asked, Days, asks_for_anything};
+use super::{CUE_CHARS_MAX, RecallAsk};
 use crate::attributes::{month_of, weekday_of};
 use crate::remarks::Wording;
 
@@ -92,6 +93,10 @@ pub(crate) struct Cue {
     /// How much of the cue those are, from 0 to 1.
     pub(crate) quoted_share: f64,
     is_small_talk: bool,
+    /// It only asks what was, and neither when nor what about.
+    pub(crate) asks_for_anything: bool,
+    /// The project it names, whose memories are then preferred to those of where it is asked.
+    pub(crate) project: Option<String>,
     /// It asks what was at a time: whatever was said then answers it, in whatever words.
     pub(crate) is_only_time: bool,
 }
@@ -115,21 +120,48 @@ impl Cue {
                 || words.iter().any(|word| VERBATIM_WORDS.contains(&word.as_str()))
                 || VERBATIM_STARTS.iter().any(|start| lower.starts_with(start))
                 || names_a_day(&words));
-        let is_asked_for_then = phrases.is_empty() && !is_text && !is_habit(&words);
-        let only_days = Days::all_of(&text, asked).filter(|_| is_asked_for_then);
-        Self {
+        let mut cue = Self {
             mode: if is_verbatim { CueMode::Verbatim } else { CueMode::Concept },
             asked_at: asked.at,
             is_small_talk: words.is_empty() || SMALL_TALK.contains(&bare),
             terms: terms_of(&text),
             days: Days::named_in(&text, asked).filter(|_| !is_habit(&words)),
-            said_ms: only_days.map(|days| days.millis()),
-            is_only_time: only_days.is_some(),
+            said_ms: None,
+            is_only_time: false,
             words,
             quoted_share: if phrases.is_empty() { 0.0 } else { share(n_quoted, n_words) },
             phrases,
+            asks_for_anything: false,
+            project: None,
             text,
+        };
+        cue.bind_to_time(&cue.text.clone(), asked);
+        cue
+    }
+
+    /// Has the cue mean a project that it names; the rest of it may be nothing but a time.
+    pub(crate) fn bind_to_project(&mut self, named: Named, asked: Asked) {
+        self.project = Some(named.project);
+        self.bind_to_time(&named.rest, asked);
+    }
+
+    /// Where a text asks for a time and for nothing else, nothing else is found.
+    fn bind_to_time(&mut self, text: &str, asked: Asked) {
+        let is_short = self.words.len() <= WORDING_WORDS_MAX;
+        if !is_short || !self.phrases.is_empty() || is_habit(&self.words) {
+            return;
         }
+        self.asks_for_anything = asks_for_anything(text);
+        if let Some(days) = Days::all_of(text, asked) {
+            self.said_ms = Some(days.millis());
+            self.is_only_time = true;
+        }
+    }
+
+    /// Returns the project that is meant before others: the one it names, or else the one it is
+    /// asked from.
+    pub(crate) fn here<'a>(&'a self, ask: &'a RecallAsk) -> Option<&'a str> {
+        self.project.as_deref().or(ask.asked_from.as_deref())
     }
 
     /// Tells whether the cue asks for the words it quotes, so that nothing else answers it.

@@ -19,7 +19,7 @@ const DOUBT_BAR_PER_E_FOLD: f32 = 0.22;
 pub(crate) fn is_doubtful(found: &Found) -> bool {
     let (scale, evidence) = (&found.scale, &found.evidence);
     let bar = doubt_bar(scale.n_memories);
-    !found.is_wording
+    !found.is_sure
         && !evidence.values().any(|own| match sureness(own, scale) {
             Some(sureness) => bar <= sureness,
             None => coverage_bar(scale.n_memories) <= own.coverage,
@@ -64,8 +64,8 @@ mod tests {
             let found = Found::of(vec![own(0.0, 0.1), own(coverage, cosine)], unrelated);
             assert_eq!(is_doubtful(&found), expect, "{coverage} {cosine}");
         }
-        let wording = Found { is_wording: true, ..Found::of(vec![Evidence::default()], None) };
-        assert!(!is_doubtful(&wording), "what was quoted was found");
+        let sure = Found { is_sure: true, ..Found::of(vec![Evidence::default()], None) };
+        assert!(!is_doubtful(&sure), "what was quoted was found");
         let few = Evidence { coverage: 0.2, ..Evidence::default() };
         let much = Evidence { coverage: 0.4, ..Evidence::default() };
         assert!(is_doubtful(&Found::of(vec![few.clone()], None)));

@@ -61,8 +61,9 @@ pub(crate) struct Found {
     pub(crate) scale: Scale,
     /// The quoted wording is nowhere; these only share its words.
     pub(crate) is_second_best: bool,
-    /// The cue asks for a wording, and all of these have it.
-    pub(crate) is_wording: bool,
+    /// The cue asks for a wording, and all of these have it; or for a time and for nothing else,
+    /// and these were said then.
+    pub(crate) is_sure: bool,
     /// A model was there to compare meanings, or quoted words made it needless.
     pub(crate) has_model: bool,
     /// The cue as the model sees it.
@@ -117,7 +118,7 @@ impl Found {
                 nearest: None,
             },
             is_second_best: false,
-            is_wording: false,
+            is_sure: false,
             has_model: cosines.is_some(),
             vector: None,
             corrections: Corrections::default(),

@@ -37,8 +37,13 @@ const LATEST_DAYS: f64 = 7.0;
 /// Both count whole when the best match, by words, scene and meaning, is worth this; below, in
 /// proportion to it: what is new must not stand for what is asked where all match poorly.
 const RECENCY_FROM: f64 = 0.8;
-/// What a memory gains that belongs to the project the cue is asked from.
+/// What a memory gains that belongs to the project the cue names or is asked from …
 const PROJECT_WEIGHT: f64 = 0.35;
+/// … and where it is asked for a time and for nothing else: whatever was said there goes before
+/// others, but no summary of it …
+pub(crate) const PROJECT_OF_TIME_WEIGHT: f64 = 4.0;
+/// … and words, which are those of asking, are worth no more than a good match.
+const WORDS_OF_ASKING_MAX: f64 = 1.0;
 /// What a memory gains that was said when the cue says.
 const DATE_WEIGHT: f64 = 0.5;
 /// Days outside of what the cue says at which nothing of that is left.
@@ -105,7 +110,10 @@ pub(crate) fn rank(
         .map(|(number, evidence)| score(cue, *number, evidence, &found.scale, times))
         .collect();
     support_by_sessions(&mut scored);
-    found.corrections.settle(&mut scored);
+    // Who asks what was then is told what was, whatever holds now.
+    if !cue.is_only_time {
+        found.corrections.settle(&mut scored);
+    }
     add_support(&mut scored);
     let mut order = spread_over_sessions(scored);
     let mut memories = BTreeMap::new();
@@ -255,8 +263,9 @@ fn score(
     scale: &Scale,
     times: Times,
 ) -> Scored {
-    let words = measured(evidence.bm25, scale);
-    let scene = SCENE_WEIGHT * measured(evidence.scene, scale);
+    let most = if cue.is_only_time { WORDS_OF_ASKING_MAX } else { f64::MAX };
+    let words = measured(evidence.bm25, scale).min(most);
+    let scene = SCENE_WEIGHT * measured(evidence.scene, scale).min(most);
     let mut score = words + scene;
     let mut of_cue = words + scene;
     let mut reason = format!("words {words:.3} (bm25 {:.2}) + scene {scene:.3}", evidence.bm25);
@@ -274,8 +283,10 @@ fn score(
         reason.push_str(&format!(" + quoted words {phrase:.3}"));
     }
     if evidence.is_from_here {
-        score += PROJECT_WEIGHT;
-        reason.push_str(&format!(" + project {PROJECT_WEIGHT:.2}"));
+        let goes_first = cue.is_only_time && evidence.origin != Origin::Summary;
+        let project = if goes_first { PROJECT_OF_TIME_WEIGHT } else { PROJECT_WEIGHT };
+        score += project;
+        reason.push_str(&format!(" + project {project:.2}"));
     }
     let mut timeliness = 0.0;
     if is_later(evidence.turn_at_ms, times.asked) {
@@ -458,6 +469,16 @@ mod tests {
         let scores = scores("retry policy", vec![said(0), here, better]);
         assert!((scores[1].score - scores[0].score - PROJECT_WEIGHT).abs() < 1e-9);
         assert!(scores[1].reason.contains("project 0.35"), "{}", scores[1].reason);
+    }
+
+    #[test]
+    fn of_a_time_and_nothing_else_the_project_goes_first() {
+        let here = Evidence { is_from_here: true, bm25: 0.0, ..said(DAY_MS) };
+        let summary = Evidence { origin: Origin::Summary, ..here };
+        let better = Evidence { bm25: 9.0, scene: 99.0, ..said(DAY_MS) };
+        let scores = scores("what happened yesterday", vec![here, better, summary]);
+        assert!(scores[0].score > scores[1].score, "{}", scores[0].reason);
+        assert!(scores[1].score > scores[2].score, "{}", scores[2].reason);
     }
 
     #[test]

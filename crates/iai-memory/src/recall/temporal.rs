@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::cue::Cue;
 use super::listing::{self, Spending};
+use super::rank::Ranked;
 use super::when::Days;
 use super::{HITS_MAX, Hint, Hit, RecallAsk, whole_hit};
 use crate::engine::MemoryEngine;
@@ -65,11 +66,16 @@ impl MemoryEngine {
             answer.budget_used = listed.budget_used;
             return Ok(answer);
         }
-        (cue.said_ms, cue.days) = (Some((from, to)), None);
-        let asked = RecallAsk {
+        let mut asked = RecallAsk {
             project: self.read(|reader| project_named(reader, ask.project.as_deref()))?,
             ..RecallAsk::new(cue.text.clone(), ask.budget_tokens)
         };
+        self.bind_to_project(&mut cue, &mut asked, self.asked(now))?;
+        if cue.asks_for_anything {
+            cue.is_only_time = true;
+            asked.project = asked.project.or_else(|| cue.project.clone());
+        }
+        (cue.said_ms, cue.days) = (Some((from, to)), None);
         let found = self.recall_cue(&cue, &asked, now)?;
         answer.hits = found.hits;
         // What took the place of something said then may have been said later.
@@ -111,6 +117,20 @@ impl MemoryEngine {
             return Err(MemoryError::bad("to", "lies before the beginning of the time"));
         }
         Ok((from, to))
+    }
+}
+
+/// Puts what was said at another time behind the rest, where a cue asks for a time and for nothing
+/// else: it only took the place of something said then, or was of use together with it.
+pub(super) fn put_others_last(cue: &Cue, ranked: &mut [Ranked]) {
+    let Some((from, to)) = cue.said_ms.filter(|_| cue.is_only_time) else { return };
+    let is_other = |hit: &Ranked| !(from..=to).contains(&hit.memory.turn_at.as_millisecond());
+    ranked.sort_by_key(is_other);
+    let then = ranked.iter().filter(|hit| !is_other(hit)).map(|hit| hit.score);
+    let lowest = then.reduce(f64::min).unwrap_or(f64::MAX);
+    for hit in ranked.iter_mut().filter(|hit| is_other(hit) && lowest < hit.score) {
+        hit.score = lowest;
+        hit.reason.push_str(&format!(" → {lowest:.3}, said at another time"));
     }
 }
 

@@ -37,13 +37,13 @@ pub(crate) fn lift(
     ask: &RecallAsk,
     ranked: &mut Vec<Ranked>,
 ) -> Result<()> {
-    let project = ask.project.as_deref().or(ask.asked_from.as_deref());
+    let project = ask.project.as_deref().or(cue.here(ask));
     match kind_of(cue) {
         None => return Ok(()),
         Some(Kind::Wish) => lift_remarks(ranked, RemarkKind::Preference, project),
         Some(Kind::Decision) => {
             lift_remarks(ranked, RemarkKind::Decision, project);
-            if let Some(project) = project.filter(|_| names_nothing(&cue.text)) {
+            if let Some(project) = project.filter(|_| names_nothing(cue)) {
                 lift_all(reader, &decided_then(reader, cue, project)?, "decided", ranked)?;
             }
         }
@@ -143,19 +143,19 @@ pub(crate) fn is_answered(cue: &Cue, ranked: &[Ranked]) -> bool {
     let is_of_kind = |memory: &Memory| remarks_of(memory).iter().any(|own| own.kind == kind);
     let is_said_then =
         |memory: &Memory| cue.days.as_ref().is_none_or(|days| days.distance(memory.turn_at) <= 0.0);
-    names_nothing(&cue.text)
-        && first.is_some_and(|memory| is_of_kind(memory) && is_said_then(memory))
+    names_nothing(cue) && first.is_some_and(|memory| is_of_kind(memory) && is_said_then(memory))
 }
 
-fn names_nothing(text: &str) -> bool {
-    Wording::of(text).words().all(|word| {
-        is_stop_word(word)
-            || !is_telling(word)
-            || KIND_WORDS.split('|').any(|own| own == word)
-            || weekday_of(word).is_some()
-            || month_of(word).is_some()
-            || word.chars().all(|letter| letter.is_ascii_digit())
-    })
+fn names_nothing(cue: &Cue) -> bool {
+    cue.is_only_time
+        || Wording::of(&cue.text).words().all(|word| {
+            is_stop_word(word)
+                || !is_telling(word)
+                || KIND_WORDS.split('|').any(|own| own == word)
+                || weekday_of(word).is_some()
+                || month_of(word).is_some()
+                || word.chars().all(|letter| letter.is_ascii_digit())
+        })
 }
 
 /// Words of asking for decisions and wishes, and of time.

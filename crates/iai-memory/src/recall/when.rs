@@ -161,6 +161,13 @@ pub(crate) fn is_telling(word: &str) -> bool {
     !words::is_small(word) && !words::is_asking(word)
 }
 
+/// Tells whether a text only asks what was, and not what about.
+pub(crate) fn asks_for_anything(text: &str) -> bool {
+    let words = cut(text);
+    let words: Vec<&str> = words.iter().map(|word| word.lower.as_str()).collect();
+    words::only_ask(&words)
+}
+
 /// Tells whether a word asks.
 pub(crate) fn is_asking(word: &str) -> bool {
     words::is_asking(word)

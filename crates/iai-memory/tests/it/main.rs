@@ -21,5 +21,6 @@ mod picture;
 mod recall;
 mod relate;
 mod taught;
+mod times;
 mod values;
 mod wishes;

@@ -90,6 +90,12 @@ impl Catalogue {
         u32::try_from(place).ok()
     }
 
+    /// Returns the names of all projects.
+    pub fn projects(&self) -> impl Iterator<Item = &str> {
+        // Of those forgotten, the names are gone and the numbers stay.
+        self.projects.iter().map(String::as_str).filter(|name| !name.is_empty())
+    }
+
     /// Returns for each place whether it belongs to a project.
     fn places_of(&self, project: &str) -> Vec<bool> {
         let wanted = self.project_number(project);
