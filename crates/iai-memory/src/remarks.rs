@@ -12,6 +12,7 @@ mod reach;
 mod rules;
 mod sentences;
 mod sequels;
+mod stops;
 mod verdicts;
 mod waivers;
 mod wishes;
@@ -32,6 +33,7 @@ pub(crate) use reach::is_of_one_place;
 pub(crate) use rules::is_remember_request;
 pub(crate) use sentences::{beginning, sentences};
 pub(crate) use sequels::{FindSequels, compared_up_to, is_compared};
+pub(crate) use stops::is_abbreviated;
 use waivers::waived_by;
 pub(crate) use waivers::{Waived, waived_in};
 
@@ -66,7 +68,7 @@ const MEMORIES_PER_ADVANCE: usize = 256;
 /// … and bytes of text.
 const BYTES_PER_ADVANCE: usize = 4 * 1024 * 1024;
 /// The version of the rules: with others, everything is looked at again.
-const RULES: u64 = 13;
+const RULES: u64 = 14;
 
 /// Returns the remarks of a memory, as far as its own words show them.
 pub(crate) fn remarks_of(memory: &Memory) -> Vec<NewRemark> {

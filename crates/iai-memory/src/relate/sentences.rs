@@ -6,6 +6,7 @@ use iai_store::Memory;
 use super::differences::STANDING_WORDS;
 use super::tokens::{Token, tokens_of};
 use super::wording::stated;
+use crate::remarks::is_abbreviated;
 
 /// A longer text is a document or a log; what it states is stated elsewhere too.
 const TEXT_CHARS_MAX: usize = 2000;
@@ -236,17 +237,22 @@ fn is_log_line(line: &str) -> bool {
     is_frame || line.split_whitespace().take(4).any(has_level)
 }
 
-/// Cuts a line where a sentence ends: at a full stop before a blank, not inside `v1.2` or `a.rs`.
+/// Cuts a line where a sentence ends: at a full stop before a blank, not inside `v1.2` or `a.rs`
+/// nor behind "Dr.".
 fn sentences_in(line: &str) -> Vec<&str> {
     let mut sentences = Vec::new();
     let mut start = 0;
     let mut letters = line.char_indices().peekable();
     while let Some((place, letter)) = letters.next() {
         let is_wide_end = matches!(letter, '。' | '！' | '？');
+        let end = place + letter.len_utf8();
         let is_end = matches!(letter, '.' | '!' | '?')
-            && letters.peek().is_none_or(|(_, next)| next.is_whitespace());
+            && letters.peek().is_none_or(|(_, next)| {
+                let parts = || Some((line.get(start..place)?, line.get(end..)?));
+                let is_cut = || parts().is_some_and(|(said, rest)| is_abbreviated(said, rest));
+                next.is_whitespace() && !(letter == '.' && is_cut())
+            });
         if is_wide_end || is_end {
-            let end = place + letter.len_utf8();
             sentences.extend(line.get(start..end));
             start = end;
         }
@@ -341,6 +347,7 @@ mod tests {
         check("2. [x] the staging host is a.b", &["the staging host is a.b"]);
         check("Note: the port of billing is 80", &["the port of billing is 80"]);
         check("服务端口是8080。", &["服 务 端 口 是 8080"]);
+        check("the owner of billing is Dr. Okonkwo", &["the owner of billing is dr okonkwo"]);
         check("CI runs on GitHub Actions.", &["ci runs on github actions"]);
         check("Schreib einen Test für den Import.", &[]);
     }

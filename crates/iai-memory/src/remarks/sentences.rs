@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use super::stops::is_abbreviated;
+
 /// What is looked at of one text; what holds beyond a session is rarely said after so much.
 const BYTES_MAX: usize = 64 * 1024;
 /// A language writes its sentences' ends with one of these.
@@ -10,17 +12,12 @@ const ENDS: &[char] = &['.', '!', '?', '…'];
 /// These end a sentence without a space behind them.
 const WIDE_ENDS: &[char] = &['。', '！', '？'];
 
-/// Written with a stop that ends nothing; shorter ones, and those with a stop inside, are known.
-const ABBREVIATIONS: &[&str] = &[
-    "approx", "bzgl", "bzw", "ca", "cf", "dr", "etc", "evtl", "ggf", "incl", "inkl", "max", "min",
-    "mr", "mrs", "nr", "resp", "sog", "st", "usw", "vgl", "vs",
-];
-
 /// Behind a figure and a stop, one of these begins a sentence though it is written small: "the
 /// limit is 30. and look at the log". "On the 3. of may" goes on.
 const BEGINNINGS: &[&str] = &[
-    "also", "and", "but", "can", "could", "i", "it", "let", "lets", "no", "not", "now", "ok", "so",
-    "that", "thats", "the", "then", "they", "we", "what", "yes", "you",
+    "also", "always", "and", "but", "can", "could", "do", "don", "dont", "i", "it", "let", "lets",
+    "never", "no", "not", "now", "ok", "please", "so", "that", "thats", "the", "then", "there",
+    "they", "use", "we", "what", "yes", "you",
 ];
 
 /// Returns the sentences of a text, in order.
@@ -90,10 +87,12 @@ fn goes_on(said: &str, end: char, rest: &str) -> bool {
     let next = rest.trim_start().chars().next();
     let last = said.rsplit(|letter: char| letter.is_whitespace() || letter == '(').next();
     let last = last.unwrap_or_default().to_lowercase();
-    if end == '.' && ABBREVIATIONS.contains(&last.as_str()) {
-        return next.is_some_and(|next| next.is_lowercase() || next.is_numeric());
+    if end == '.' && is_abbreviated(said, rest) {
+        return true;
     }
-    let is_short = last.chars().count() <= 1 || last.contains('.') && !last.contains("..");
+    // "so do i. and …" ends with a word.
+    let is_short =
+        last.chars().count() <= 1 && last != "i" || last.contains('.') && !last.contains("..");
     let word = rest.split(|letter: char| !letter.is_alphanumeric()).find(|word| !word.is_empty());
     let is_begun = word.is_some_and(|word| BEGINNINGS.contains(&word));
     let is_number = last.chars().all(|letter| letter.is_ascii_digit()) && !is_begun;
@@ -134,6 +133,9 @@ mod tests {
         check("on the 3. of may", &["on the 3. of may"]);
         check("so 30. and look, it works", &["so 30.", "and look, it works"]);
         check("is it so? no. wait... it is", &["is it so?", "no.", "wait... it is"]);
+        check("asked of Dr. Okonkwo. Go on", &["asked of Dr. Okonkwo.", "Go on"]);
+        check("sdk 26. don't use more", &["sdk 26.", "don't use more"]);
+        check("We take B. Then J. Smith", &["We take B.", "Then J. Smith"]);
         check("決めた。使う", &["決めた。", "使う"]);
         check("Да. Нет.", &["Да.", "Нет."]);
         check(" \n ... \n", &[]);

@@ -1,6 +1,6 @@
 //! Cuts what was said into whole sentences, leaving out what is no prose: code, tables, headings.
 
-use std::sync::LazyLock;
+use crate::remarks::is_abbreviated;
 
 /// Shorter sentences say nothing alone.
 const WORDS_MIN: usize = 5;
@@ -10,10 +10,6 @@ pub(super) const WORDS_MAX: usize = 40;
 const CHARS_MAX: usize = 320;
 /// Of one text, the first so many sentences count: what comes later is detail.
 const SENTENCES_MAX: usize = 24;
-
-/// Abbreviations that end with a full stop and end no sentence.
-static ABBREVIATIONS: LazyLock<Vec<&str>> =
-    LazyLock::new(|| vec!["e.g", "i.e", "etc", "vs", "cf", "z.b", "bzw", "mr", "mrs", "dr", "no"]);
 
 /// Returns the sentences of a text as they stand in it.
 pub(super) fn sentences_of(text: &str) -> Vec<&str> {
@@ -72,10 +68,11 @@ fn each_sentence<'a>(line: &'a str, take: &mut dyn FnMut(&'a str)) {
         let end = place + letter.len_utf8();
         let is_end = match letter {
             '。' | '！' | '？' => true,
-            '.' | '!' | '?' => {
-                let is_last = letters.peek().is_none_or(|(_, next)| next.is_whitespace());
-                is_last && !ends_with_abbreviation(line.get(start..place).unwrap_or_default())
-            }
+            '.' | '!' | '?' => letters.peek().is_none_or(|(_, next)| {
+                let parts = || Some((line.get(start..place)?, line.get(end..)?));
+                let is_cut = || parts().is_some_and(|(said, rest)| is_abbreviated(said, rest));
+                next.is_whitespace() && !(letter == '.' && is_cut())
+            }),
             _ => false,
         };
         if is_end {
@@ -88,11 +85,6 @@ fn each_sentence<'a>(line: &'a str, take: &mut dyn FnMut(&'a str)) {
     if !rest.is_empty() && !rest.ends_with([':', ',', ';', '(']) {
         take(rest);
     }
-}
-
-fn ends_with_abbreviation(text: &str) -> bool {
-    let word = text.rsplit([' ', '(']).next().unwrap_or_default().to_lowercase();
-    word.chars().count() == 1 || ABBREVIATIONS.contains(&word.as_str())
 }
 
 fn is_telling(sentence: &str) -> bool {
@@ -128,6 +120,10 @@ mod tests {
             &["the list item is one sentence too", "the second item of the list counts"],
         );
         check("我们把计费服务迁移到了新的数据库。好。", &["我们把计费服务迁移到了新的数据库。"]);
+        check(
+            "The index was asked for by Dr. Okonkwo in May.",
+            &["The index was asked for by Dr. Okonkwo in May."],
+        );
         check("", &[]);
     }
 
