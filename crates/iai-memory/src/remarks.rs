@@ -7,6 +7,7 @@ mod orders;
 mod pasted;
 mod phrase;
 mod placed;
+mod plain;
 mod put_off;
 mod reach;
 mod rules;
@@ -129,6 +130,7 @@ fn stated_in(
         let before = idx.checked_sub(1).and_then(|before| ranges.get(before));
         let sentence = said(range);
         let is_of_place = || place.is_some_and(|place| place.is_ruled_by(sentence));
+        let is_user = speaker == Speaker::User;
         let kind = match kind_of(sentence, speaker) {
             Some(Stated::Remark(kind)) => kind,
             Some(Stated::Seal(seal)) => {
@@ -138,8 +140,19 @@ fn stated_in(
                 sealed(&mut found, text, (before.filter(is_near), range), seal);
                 continue;
             }
-            None if is_of_place() => RemarkKind::Preference,
-            None => continue,
+            None if is_of_place() || is_user && plain::is_announced(text, ranges, idx) => {
+                RemarkKind::Preference
+            }
+            None => {
+                if let Some(wish) = found.last_mut().filter(|last| {
+                    last.kind == RemarkKind::Preference
+                        && plain::goes_on_with_a_wish(sentence)
+                        && goes_on(last, before, range)
+                }) {
+                    wish.end_byte = range.end;
+                }
+                continue;
+            }
         };
         // On one line with nothing between them.
         let is_joined =

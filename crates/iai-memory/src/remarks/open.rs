@@ -232,6 +232,15 @@ pub(super) fn says_it_is_open(text: &str) -> bool {
     })
 }
 
+/// Tells whether the user waits for what somebody else is to send, for longer than a run takes.
+pub(super) fn waits_for_somebody(sentence: &str) -> bool {
+    let wording = Wording::of(sentence);
+    !wording.is_question
+        && wording.has_any(WAITING_FOR_OTHERS)
+        && !wording.has_any(FROM_NOBODY)
+        && !wording.has_any(HANGING)
+}
+
 /// Tells whether the user waits for somebody. A program waits too, but for a lock or an answer.
 fn is_awaited(sentence: &str, wording: &Wording) -> bool {
     let mut clauses = sentence.split([',', ';', '.', '–', '(']).map(Wording::of);
@@ -387,6 +396,21 @@ const WAITING: &str = "still waiting for|still waiting on|warten noch auf|warte 
 const WAITING_FOR_IT: &str = "\
      waiting for it|waiting for them|waiting for him|waiting for her|warten noch darauf|\
      warte noch darauf";
+
+/// Waits for something of somebody.
+const WAITING_FOR_OTHERS: &str = "\
+     i'm waiting for … from|i am waiting for … from|we're waiting for … from|\
+     we are waiting for … from|i'm waiting on … from|we're waiting on … from|\
+     we still wait for … from|i still wait for … from|still owes us|still owes me|\
+     still has to send us|still has to send me|still have to send us|still needs to send us|\
+     hasn't sent us|hasn't sent me|has not sent us|has not sent me|still waiting for … from|\
+     still waiting on … from|ich warte auf … von|wir warten auf … von|estamos esperando … de|\
+     j'attends … de|жду … от|ждём … от";
+
+/// … and these are nobody else.
+const FROM_NOBODY: &str = "\
+     from you|from your|from the server|from the backend|from the api|from the endpoint|\
+     from the queue|from the worker|from the build|from the pipeline|from ci|from upstream";
 
 /// What a program waits for.
 const HANGING: &str = "\

@@ -11,12 +11,12 @@ use super::waivers::waived_by;
 use super::wishes::{ASKED_FOR, NO_THINGS, is_one_off};
 
 /// What stands before a colon and calls the rest a rule is not longer.
-const LABEL_WORDS_MAX: usize = 9;
-const LABEL_BYTES_MAX: usize = 120;
+pub(super) const LABEL_WORDS_MAX: usize = 9;
+pub(super) const LABEL_BYTES_MAX: usize = 120;
 /// Colons of one sentence that are looked at.
 const LABELS_MAX: usize = 3;
 /// Says that something is possible, not that it is wanted.
-const ANY_TIME: &str = "can always|could always|can never|could never";
+pub(super) const ANY_TIME: &str = "can always|could always|can never|could never";
 /// What is forbidden or asked for in a few words.
 const BRIEF_WORDS: std::ops::RangeInclusive<usize> = 3..=14;
 /// What is said to hold everywhere has so many words.
@@ -30,7 +30,7 @@ const PLURAL_LETTERS_MIN: usize = 5;
 pub(super) fn is_standing_order(sentence: &str) -> bool {
     let sentence = &without_quotations(sentence);
     let whole = Wording::of(sentence);
-    if is_one_off(&whole) || whole.has_any(TOLD) || whole.has_any(ANY_TIME) {
+    if is_one_off(&whole) || is_told(&whole) || whole.has_any(ANY_TIME) {
         return false;
     }
     is_ruled(sentence)
@@ -50,8 +50,17 @@ pub(super) fn is_standing_order(sentence: &str) -> bool {
         })
 }
 
+/// Tells whether a sentence tells of something, or thinks of it. "Reasons only if I ask" and "a
+/// short why" do not.
+pub(super) fn is_told(wording: &Wording) -> bool {
+    wording.has_any(TOLD)
+        || wording.has_any("if i") && !wording.has_any(IF_I_ASK)
+        || wording.has_any("would") && !wording.has_any(WOULD_LIKE)
+        || wording.has_any("why") && !wording.has_any(A_WHY)
+}
+
 /// Leaves out what is quoted: who asks where "everywhere" is orders nothing for every time.
-fn without_quotations(sentence: &str) -> Cow<'_, str> {
+pub(super) fn without_quotations(sentence: &str) -> Cow<'_, str> {
     let is_mark = |letter: char| matches!(letter, '"' | '“' | '”' | '„');
     if sentence.chars().filter(|letter| is_mark(*letter)).count() < 2 {
         return Cow::Borrowed(sentence);
@@ -109,7 +118,7 @@ pub(super) fn can_be_sealed(sentence: &str, seal: &str) -> bool {
         let wording = Wording::of(sentence);
         return RULE_WORDS.contains(&wording.len())
             && !wording.is_question
-            && !wording.has_any(TOLD)
+            && !is_told(&wording)
             && (!wording.has_any(HAPPENED) || clauses(sentence).any(is_order_of))
             && !is_one_off(&wording);
     }
@@ -138,6 +147,7 @@ fn is_ruled(sentence: &str) -> bool {
         let head = Wording::of(sentence.get(..at).unwrap_or_default());
         head.len() <= LABEL_WORDS_MAX
             && 1 < rest.len()
+            && !head.has_any(OF_A_PIECE)
             && (head.has_any(RULES) || head.has_any(NOTES) && rest.has_any(ORDERS))
     })
 }
@@ -165,7 +175,7 @@ fn is_conditional_for_all(sentence: &str) -> bool {
 }
 
 /// Tells whether a clause says what to do.
-fn is_order(clause: &Wording) -> bool {
+pub(super) fn is_order(clause: &Wording) -> bool {
     !clause.is_question
         && 1 < clause.len()
         && (clause.begins_any(ORDERS) || clause.has_any(TO_ME) || clause.has_any(MUST))
@@ -173,13 +183,15 @@ fn is_order(clause: &Wording) -> bool {
 }
 
 /// "No deploys on Fridays": things of a kind, and where or when; or nothing but the things.
-fn is_forbidden(clause: &Wording, n_words_said: usize) -> bool {
+pub(super) fn is_forbidden(clause: &Wording, n_words_said: usize) -> bool {
     let Some(next) = clause.possible(NONE_OF).find_map(|none| clause.begins(none)) else {
         return false;
     };
     let is_thing = clause.word(next).is_some_and(|word| !is_one_of(word, NO_THINGS));
     let mut things = (next..next + 3).filter_map(|place| clause.word(place));
-    let is_of_a_kind = things.any(|word| is_plural(word) && !is_one_of(word, REPORTED));
+    // "Nothing moves before it's here" has no things: what ends like a plural is its verb.
+    let is_of_a_kind = !clause.begins_any("nothing")
+        && things.any(|word| is_plural(word) && !is_one_of(word, REPORTED));
     let is_all = clause.len() == n_words_said || n_words_said <= *BRIEF_WORDS.end();
     // "No entries in the table" tells what is not there.
     let is_general = clause.has_any(BEYOND) || !clause.has_any("the|that|this|these|those");
@@ -198,7 +210,7 @@ fn is_in_general(clause: &Wording) -> bool {
         && (clause.words().any(is_plural) || clause.has_any(OF_MANY))
 }
 
-fn is_plural(word: &str) -> bool {
+pub(super) fn is_plural(word: &str) -> bool {
     PLURAL_LETTERS_MIN <= word.chars().count()
         && word.ends_with('s')
         && !word.ends_with("ss")
@@ -224,6 +236,11 @@ const NOTES: &str = "\
      generally|in general|important|one thing|for the future|from now on|going forward|generell|\
      grundsätzlich|wichtig|una cosa|en general|importante|en général|important|важно|вообще";
 
+/// … unless it is about what lies on the table.
+const OF_A_PIECE: &str = "\
+     this pr|this branch|this file|this commit|this function|this test|this change|this one|\
+     this fix|this bug|this task|this session|diesen pr|diese datei|este pr|cette pr";
+
 /// Says behind an order that it is one for every time.
 const SEALS: &str = "\
      always|every time|each time|ever|never|never ever|every single time|without exception|immer|\
@@ -231,7 +248,7 @@ const SEALS: &str = "\
      каждый раз|никогда";
 
 /// What makes an order one for every time.
-const EVERY_TIME: &str = "\
+pub(super) const EVERY_TIME: &str = "\
      always|never|ever|every time|each time|whenever|before each|before every|before any|\
      before you commit|before you push|before you run|before you change|before you touch|\
      before you delete|before you merge|before you write|\
@@ -263,7 +280,7 @@ const IN_GENERAL: &str = "\
 const SINCE_A_DAY: &str = "from day one|from now on|from today|in the same commit|in one commit";
 
 /// How an order begins.
-const ORDERS: &str = "\
+pub(super) const ORDERS: &str = "\
      ask|show|tell|give|remind|warn|explain|keep|use|run|rerun|write|put|wrap|commit|test|add|\
      leave|avoid|check|name|pin|format|answer|reply|speak|talk|squash|rebase|tag|document|\
      mention|prefer|quote|never|always|don't|do not|no|nothing|only|stop|before every|\
@@ -277,7 +294,8 @@ const ORDERS: &str = "\
 /// An order wherever it stands.
 pub(super) const TO_ME: &str = "\
      ask me|show me|tell me|give me|remind me|warn me|let me know|i want|i don't want|i do want|\
-     i wanna|\
+     i wanna|i'd like you|i would like you|we'd like you|we would like you|i'd prefer|\
+     i would prefer|we'd prefer|we would prefer|\
      frag mich|zeig mir|sag mir|pregúntame|muéstrame|demande moi|montre moi|спроси меня|\
      покажи мне";
 const MUST: &str = "must|must not|mustn't|has to|have to|muss|müssen|debe|doit|должен|должны";
@@ -367,10 +385,10 @@ const HERE: &str = "here|all|please|pls|generally|as always|as ever|still|bitte|
 /// Nothing is forbidden by who tells what is not there.
 const FOUND: &str = "\
      found|yet|so far|were|was|are|is|left|needed|anymore|any more|failed|there|happened|came|\
-     today";
+     today|fail|fails|pass|passes|work|works";
 
 /// What lies on the table.
-const THAT_ONE: &str = "\
+pub(super) const THAT_ONE: &str = "\
      the|this|that|it|them|these|those|him|her|now|again|another|my|me|more|first|next|both|\
      which|what|one more|some";
 /// What is for many.
@@ -383,11 +401,18 @@ const OF_WORK: &str = "\
      mensajes|comentarios|textos|commentaires|комментарии|сообщения";
 
 /// Tells of something, or thinks of it.
-pub(super) const TOLD: &str = "\
-     if we|if i|would|could|might|i thought|i think|i wonder|seems|seem|it says|says that|\
+const TOLD: &str = "\
+     if we|could|might|i thought|i think|i wonder|seems|seem|it says|says that|\
      i noticed|i saw|i said|i told|those who|looks like|if user|if the|if a|if it|if they|\
-     why does|why do|what if|i guess|maybe|perhaps|not sure|used to|why|that never|that always|\
+     why does|why do|what if|i guess|maybe|perhaps|not sure|used to|that never|that always|\
      which never|which always|whether";
+
+const IF_I_ASK: &str = "only if i|if i ask|if i say|unless i";
+/// Who would like something asks for it.
+const WOULD_LIKE: &str = "\
+     i would like you|we would like you|i would prefer|we would prefer|i would rather|\
+     i would like commit|we would like commit";
+const A_WHY: &str = "a why|the why|short why|brief why|one line why";
 
 /// Reports what happened: "The importer is down. All repos." wishes nothing.
 pub(super) const HAPPENED: &str = "\
@@ -403,6 +428,7 @@ mod tests {
     #[test]
     fn an_order_for_every_time_stands() {
         for sentence in [
+            "explain more when you change a model, a short why in the text",
             "rule for this repo: no new dependency without asking me first",
             "and generally: never touch the generated folder",
             "show me the schema before you run anything, always",
@@ -440,6 +466,9 @@ mod tests {
     fn what_is_asked_for_once_or_told_does_not() {
         for sentence in [
             "show me the diff",
+            "I'm waiting for the certificate, nothing moves before it's here",
+            "no tests fail on my machine",
+            "tell me why it never retries when you change the port",
             "no errors in the log",
             "nothing obvious in the trace",
             "no tests were found",

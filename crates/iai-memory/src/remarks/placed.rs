@@ -4,7 +4,7 @@
 //! English first, then the basics of German, Russian, French and Spanish.
 
 use super::orders::{
-    FOR_THE_MOMENT, HAPPENED, LEAD_INS, NO_ORDERS, REPORTED, TO_ME, TOLD, clauses, is_order_of,
+    FOR_THE_MOMENT, HAPPENED, LEAD_INS, NO_ORDERS, REPORTED, TO_ME, clauses, is_order_of, is_told,
 };
 use super::phrase::{Wording, is_one_of};
 use super::wishes::{NO_THINGS, is_like_code, is_one_off};
@@ -42,11 +42,12 @@ const RULED: &str = "\
 /// The same in the middle of a clause.
 const RULED_INSIDE: &str = "only where|only when|only if|only in|only for";
 /// Begins what is said of many, …
-const OF_EACH: &str = "every|each|any|jede|jeder|jedes|cada|chaque|каждый";
+pub(super) const OF_EACH: &str = "every|each|any|jede|jeder|jedes|cada|chaque|каждый";
 /// … and makes a rule of it.
-const NEEDED: &str = "gets|get|needs|need|must|has to|have to|comes with|carries|goes through";
+pub(super) const NEEDED: &str =
+    "gets|get|needs|need|must|has to|have to|comes with|carries|goes through";
 /// Who is served has needs of its own: "every user in Acme gets a mail" is a feature.
-const SERVED: &str = "\
+pub(super) const SERVED: &str = "\
      user|users|tenant|tenants|customer|customers|client|clients|player|players|account|accounts|\
      request|requests|visitor|visitors|session|sessions|row|rows|page|pages";
 const NONE_OF: &str = "no|kein|keine|keinen|nada de|pas de|никаких";
@@ -100,7 +101,8 @@ impl Place {
             && self.is_named_in(sentence)
             && !is_like_code(sentence)
             && !is_one_off(&whole)
-            && ![TOLD, HAPPENED, OF_NOW].iter().any(|told| whole.has_any(told))
+            && !is_told(&whole)
+            && ![HAPPENED, OF_NOW].iter().any(|told| whole.has_any(told))
             && (self.is_limited(sentence) || self.is_rule(sentence))
     }
 

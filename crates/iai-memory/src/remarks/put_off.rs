@@ -2,7 +2,9 @@
 //! whether somebody took it up since. What is said at the ends of the last sessions is told anyway
 //! ([`super::open`]); this keeps what was said in the middle of one, or long ago.
 //!
-//! English first, then the basics of German, Russian, French and Spanish.
+//! The words that do it are in `later.rs`.
+
+mod later;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -11,12 +13,12 @@ use iai_store::{Memory, MemoryNumber, NewRemark, Reader, RemarkKind, Role};
 use jiff::Timestamp;
 
 use super::open::{matter_of, n_telling, reports_in, says_it_is_open};
-use super::phrase::Wording;
 use super::{REMARK_BYTES_MAX, is_spoken, remark, words_hash};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::n_shared;
 use crate::recall::{NameSearch, named_since};
+use later::{is_about_what_was_said, is_put_off};
 
 /// Things that one turn puts off; one with more is a plan.
 const PUT_OFF_MAX: usize = 2;
@@ -24,6 +26,8 @@ const PUT_OFF_MAX: usize = 2;
 const BEFORE_MAX: usize = 2;
 /// … until so many words tell what it is. What tells fewer even then is not kept.
 const TELLING_MIN: usize = 3;
+/// … unless it names it in so many.
+const OWN_TELLING_MIN: usize = 2;
 /// A longer text of a user is pasted, and names everything.
 const TEXT_BYTES_MAX: usize = 2000;
 /// Things of one project that are listened for, the newest.
@@ -38,17 +42,45 @@ pub(super) fn put_off_in(text: &str, ranges: &[Range<usize>]) -> Vec<NewRemark> 
     }
     let said = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
     let mut found: Vec<NewRemark> = Vec::new();
-    for (place, range) in ranges.iter().enumerate().filter(|(_, range)| is_put_off(said(range))) {
+    let is_later = |place: usize, range: &Range<usize>| {
+        let before = place.checked_sub(1).and_then(|before| ranges.get(before));
+        is_put_off(before.map(said), said(range))
+    };
+    for (place, range) in ranges.iter().enumerate() {
+        if !is_later(place, range) {
+            continue;
+        }
         let told_up_to = found.last().map_or(0, |last| last.end_byte);
         let from = place.saturating_sub(BEFORE_MAX);
         let mut starts = ranges.get(from..=place).unwrap_or_default().iter().rev().map(|r| r.start);
+        let is_behind = is_about_what_was_said(said(range));
         let start_byte = starts.find(|start| {
             let said = text.get(*start..range.end).unwrap_or_default();
-            TELLING_MIN <= n_telling(said) && SHARED_MIN <= matter_of(said).len()
+            let is_named = *start < range.start || !is_behind;
+            is_named && TELLING_MIN <= n_telling(said) && SHARED_MIN <= matter_of(said).len()
         });
         let is_of_size = |start: &usize| {
             told_up_to <= *start && range.end - start <= REMARK_BYTES_MAX + REMARK_BYTES_MAX / 2
         };
+        // A word or two are enough where they name it and nothing before tells more.
+        let own = said(range);
+        let is_told = || !is_behind && OWN_TELLING_MIN <= matter_of(own).len();
+        let start_byte = start_byte.or_else(|| is_told().then_some(range.start));
+        // "We should build it some day. Not this quarter, though."
+        let goes_on = |last: &&mut NewRemark| {
+            start_byte.is_none_or(|start| start < last.end_byte)
+                && place.checked_sub(1).and_then(|before| ranges.get(before)).is_some_and(
+                    |before| {
+                        before.end == last.end_byte
+                            && range.end - last.start_byte <= REMARK_BYTES_MAX
+                            && !text.get(before.end..range.start).unwrap_or_default().contains('\n')
+                    },
+                )
+        };
+        if let Some(last) = found.last_mut().filter(goes_on) {
+            last.end_byte = range.end;
+            continue;
+        }
         let Some(start_byte) = start_byte.filter(is_of_size) else { continue };
         let words = words_hash(text.get(start_byte..range.end).unwrap_or_default());
         found.push(remark(RemarkKind::Open, start_byte..range.end, words));
@@ -57,12 +89,6 @@ pub(super) fn put_off_in(text: &str, ranges: &[Range<usize>]) -> Vec<NewRemark> 
         }
     }
     found
-}
-
-fn is_put_off(sentence: &str) -> bool {
-    let wording = Wording::of(sentence);
-    let is_later = wording.has_any(LATER) || wording.ends_any(LATER_AT_THE_END);
-    !wording.is_question && is_later && !wording.has_any(NO_WORK)
 }
 
 /// Where something stands that was put off.
@@ -209,32 +235,6 @@ impl MemoryEngine {
     }
 }
 
-/// Says that something waits for longer than a moment, …
-const LATER: &str = "\
-     put it off|put that off|put this off|put them off|postpone it|postpone that|postpone this|\
-     postpone them|i postpone|i'll postpone|let's postpone|let us postpone|we postpone|\
-     leave it open|leave that open|leave this open|leave … open please|keep it as open|\
-     keep … as open|as an open point|as an open question|put it on the list|\
-     put that on the list|put this on the list|on the list for|stays on the list|on our list|\
-     on my list|for another day|some other day|park it|park that|park this|parked for now|\
-     let's park|lets park|we park|not today but|not now but|not this week|not this month|\
-     not this year|not this sprint|not this quarter|do it later|do that later|look at it later|\
-     look at that later|later please|remind me to|do not let me forget|don't let me forget|\
-     verschieben wir|verschieb das|lass das offen|lass es offen|ein andermal|отложим|отложи|\
-     оставим открытым|on reporte|laisse ouvert|lo dejamos para|lo dejo abierto";
-/// … or says so at its end.
-const LATER_AT_THE_END: &str = "\
-     not today|not now|can wait|stays open|still open|remains open|maybe later|another time|\
-     remind me|remind me then|on the list|after the launch|after the release|after the move|\
-     after the migration|after the freeze|next sprint|next quarter|kann warten|nicht heute|\
-     nicht jetzt|bleibt offen|erinnere mich|может подождать|не сейчас|напомни|peut attendre|\
-     pas maintenant|rappelle moi|puede esperar|ahora no|recuérdame";
-/// Is said of something that is done, of nothing to do, or of a thing that stands open by itself.
-const NO_WORK: &str = "\
-     don't need|no need|is done|are done|already|closed|was open|nicht nötig|уже|déjà|ya está|\
-     never mind|socket|connection|file|files|handle|modal|dialog|dropdown|menu|panel|popup|\
-     window|tab|port|door|broken|fails|failed";
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,6 +255,30 @@ mod tests {
         let dark = "dark mode for the admin page stays open";
         check(&format!("ok. {dark}"), &[dark]);
         check("Not now, please. Put it off.", &[]);
+        let notes = "We talked about automatic credit notes. We will take that up in January, \
+                     after the close.";
+        check(notes, &[notes]);
+        let replay = "We should build a replay tool some day. Not this quarter, though.";
+        check(replay, &[replay]);
+        for text in [
+            "The GraphQL endpoint is for sales. We will see about it later.",
+            "We should load test the websocket endpoint some time.",
+            "The ferry timetables are another gap, but we leave those for later.",
+            "We could store the matrix as float32, but let us wait until Stockholm joins.",
+            "We need a consent form for photos. I do not have the text, so that must wait.",
+            "per-tenant limits would be nice for the farms but that's for later",
+            "tablet layout for gift flow: not now, 3% of users",
+            "translations: german for the launch. dutch later, when we open venlo",
+            "newsletter archive page, hanne asks. nice idea, next year",
+            "ipv6 for the cluster, henrik asks again. no. some day",
+            "go-redis v9: before christmas? no. january",
+            "I'm waiting for the test certificate from Marek, nothing moves before it's here.",
+            "We will look at the mobile layout next year.",
+            "someday we should split the monolith",
+            "Push notifications: maybe later.",
+        ] {
+            check(text, &[text]);
+        }
         check("Is the pull request for the parser still open?", &[]);
         check("The pull request for the parser is closed, it was open for weeks", &[]);
         for text in [
@@ -267,6 +291,22 @@ mod tests {
             "the button on the list page is broken",
             "the worker can wait for the lock of the queue",
             "add SSO to the CLI and the API, not now",
+            "let's fix the parser and the lexer later in this session",
+            "let's wait until the CI of the parser branch is green",
+            "The users of the portal should be logged out after one day.",
+            "The import takes some time, could you make the parser faster",
+            "I'm waiting for the response of the proxy from the server.",
+            "The contract with the printer ends next year.",
+            "When does the printer contract start? January.",
+            "the printer invoice is due, january",
+            "The config of the proxy is loaded later, when we start the server.",
+            "The upload request must wait for the lock of the queue.",
+            "The retry of the parser comes later.",
+            "we leave the parser tests for later steps",
+            "one day we got 500 errors from the proxy",
+            "never mind the parser, we'll look at it later",
+            "for the time in May, let's look at the very start of the parser",
+            "Please run the parser tests now.",
         ] {
             check(text, &[]);
         }

@@ -9,6 +9,7 @@ use iai_store::{NewRemark, Reach, RemarkKind};
 
 use super::phrase::{Wording, is_one_of};
 use super::placed::Place;
+use super::plain::{announcement_before, announces_for_all, is_headed_for_all};
 
 /// Sentences behind a wish in which it may be said where it holds, …
 const BEHIND_MAX: usize = 3;
@@ -56,6 +57,7 @@ pub(super) fn spread(
             && !is_of_place
             && (holds_everywhere(said)
                 || is_sealed()
+                || is_announced(text, ranges, own.start_byte)
                 || is_spread_behind(text, ranges, own.end_byte..next))
         {
             own.reach = Reach::Everywhere;
@@ -78,9 +80,16 @@ fn is_spread_behind(text: &str, ranges: &[Range<usize>], own: Range<usize>) -> b
     })
 }
 
+/// Tells whether a sentence shortly before a wish says that it is one for every project.
+fn is_announced(text: &str, ranges: &[Range<usize>], start_byte: usize) -> bool {
+    let place = ranges.iter().position(|range| range.start == start_byte);
+    let before = place.and_then(|place| announcement_before(text, ranges, place));
+    before.is_some_and(announces_for_all)
+}
+
 pub(super) fn holds_everywhere(said: &str) -> bool {
     let wording = Wording::of(said);
-    names_all(&wording) || !wording.has_any(HERE) && is_of_talk(said)
+    names_all(&wording) || is_headed_for_all(said) || !wording.has_any(HERE) && is_of_talk(said)
 }
 
 /// Tells whether a clause is about how the assistant talks: "no emojis please in the shop" is about
@@ -121,20 +130,22 @@ const GENERALLY: &str = "\
      en général|en general|en todas partes";
 
 const ALL_PROJECTS: &str = "\
-     all repos|all the repos|all my repos|all our repos|all of my repos|all repositories|\
-     every repo|every repository|any repo|any repository|each repo|all projects|all my projects|\
-     all our projects|all of my projects|all of our projects|all the projects|every project|\
-     any project|each project|every codebase|all codebases|any codebase|across projects|\
-     across repos|across all projects|across all repos|everything i make|everything i do|\
-     whatever project|whichever project|whatever repo|whichever repo|no matter which repo|\
-     no matter which project|no matter the project|here or anywhere|here and everywhere|\
-     here and elsewhere|not just here|not only here|not only in this|not just in this|\
-     not here not anywhere|neither here nor anywhere|\
+     any of my repos|any of my projects|any of our repos|any of our projects|\
+     each of my repos|each of my projects|all my repositories|all our repositories|\
+     all of my repositories|all of our repos|all repos|all the repos|all my repos|all our repos|\
+     all of my repos|all repositories|every repo|every repository|any repo|any repository|\
+     each repo|all projects|all my projects|all our projects|all of my projects|\
+     all of our projects|all the projects|every project|any project|each project|every codebase|\
+     all codebases|any codebase|across projects|across repos|across all projects|across all repos|\
+     everything i make|everything i do|whatever project|whichever project|whatever repo|\
+     whichever repo|no matter which repo|no matter which project|no matter the project|\
+     here or anywhere|here and everywhere|here and elsewhere|not just here|not only here|\
+     not only in this|not just in this|not here not anywhere|neither here nor anywhere|\
      any of my clients|any client of mine|all my clients|allen repos|allen projekten|\
-     jedem projekt|jedem repo|alle projekte|alle repos|\
-     nicht nur hier|всех проектах|всех репозиториях|любом проекте|не только здесь|\
-     tous les projets|tous les dépôts|chaque projet|pas seulement ici|todos los proyectos|\
-     todos los repos|cualquier proyecto|cada proyecto|no solo aquí";
+     jedem projekt|jedem repo|alle projekte|alle repos|nicht nur hier|всех проектах|\
+     всех репозиториях|любом проекте|не только здесь|tous les projets|tous les dépôts|\
+     chaque projet|pas seulement ici|todos los proyectos|todos los repos|cualquier proyecto|\
+     cada proyecto|no solo aquí";
 const NOT_ALL: &str = "\
      not in all|not for all|not all|other repos|other projects|the others|only in this|\
      only for this|only in this one|this one only|for this one|andere repos|\
@@ -199,6 +210,19 @@ mod tests {
         check(&format!("{push} {tests} All repos."), &[(push, all), (tests, all)]);
         let here_too = format!("{push} {tests} It matters more than the time in any repo.");
         check(&here_too, &[(push, here), (tests, all)]);
+        let small = "One small thing for all projects: please do not use emojis in code.";
+        check(small, &[(small, all)]);
+        let spelling = "one for everything: in docs use british spelling.";
+        check(spelling, &[(spelling, all)]);
+        let sentence = "Please write a plain sentence with the ticket number in front.";
+        let change = "I have a change for all projects. The prefixes do not work for us.";
+        check(&format!("{change} {sentence}"), &[(sentence, all)]);
+        let wish = "One wish for this project: please do not amend commits.";
+        check(wish, &[(wish, here)]);
+        let first = "answer first, reasons only if i ask. all projects";
+        check(&format!("your answers are getting long. {first}"), &[(first, all)]);
+        let tastes = "ines likes keywords in lower case, so do i. and ctes instead of subqueries";
+        check(tastes, &[(tastes, here)]);
         let utc = "utc in logs, docs and cron comments. all projects.";
         check(utc, &[(utc, all)]);
         check("Add the licence header to all repos.", &[]);

@@ -283,9 +283,9 @@ const ASIDE_WORDS_MIN: usize = 4;
 
 /// What stands for something that was named before.
 pub(super) const POINTING_BACK: &str = "\
-     it|them|on that|for that|with that|about that|to that|do that|that way|on this|for this|\
-     dafür|damit|dabei|darauf|so machen|на этом|для этого|так и|pour ça|pour cela|comme ça|así|\
-     para eso";
+     in that time|during that time|it|them|on that|for that|with that|about that|to that|\
+     do that|that way|on this|for this|dafür|damit|dabei|darauf|so machen|на этом|для этого|так и|\
+     pour ça|pour cela|comme ça|así|para eso";
 
 /// "That's how I want it", "you can drop that".
 const POINTING_AT_A_WAY: &str = "\

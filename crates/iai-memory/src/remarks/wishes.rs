@@ -6,6 +6,7 @@
 
 use super::orders::{ACTIONS, is_standing_order};
 use super::phrase::{Wording, is_one_of};
+use super::plain::is_wish;
 use super::rules::{LEAD_INS, POINTING, POINTING_BACK, is_labelled};
 
 /// Shorter sentences say nothing by themselves, longer ones say more than one thing.
@@ -46,7 +47,9 @@ pub(super) fn is_preference(sentence: &str) -> bool {
     }
     wording.begins_any("use|don't use|do not use|verwende|nutze|utiliza|usa|utilise")
         && (wording.has_any(CONTRASTS) || is_contrast())
+        && !is_one_off(&wording)
         || is_standing_order(sentence)
+        || is_wish(sentence)
 }
 
 /// Tells whether the user asks for something to be left out, in one clause: "no emojis please".
