@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use iai_store::{Memory, Reader, Remark, RemarkKind, Role};
 use jiff::Timestamp;
 
-use super::material::{Since, Told, may_be_told};
+use super::material::{Since, Told, drop_beside, may_be_told};
 use super::remarked::{Asked, Fresh, REMARKS_READ_MAX, merged, remarked};
 use super::sequels::told_since;
 use super::telling::{spoken_to, tells_enough};
@@ -38,7 +38,7 @@ pub(super) fn decided(
     let told_of = holding.iter().take(asked.limit).map(|decision| {
         let since = said_otherwise(engine, reader, decision, asked.now)?;
         let since = match since {
-            Some(newer) => Some(Since { id: newer.id, at: newer.turn_at, words: Some(newer.text) }),
+            Some(newer) => Some(Since::of(newer)),
             None => told_since(reader, (RemarkKind::Decision, decision), asked.project)?,
         };
         let told = remarked(decision);
@@ -47,7 +47,25 @@ pub(super) fn decided(
         let aside = (!asides.is_empty()).then(|| asides.join(", "));
         Ok(Told { since, aside, ..told })
     });
-    told_of.collect()
+    let mut told_of: Vec<Told> = told_of.collect::<Result<_>>()?;
+    drop_beside(&mut told_of);
+    Ok(told_of)
+}
+
+/// Tells something that was said with what was said otherwise since.
+pub(super) fn with_since(
+    engine: &MemoryEngine,
+    reader: &Reader,
+    told: Told,
+    now: Timestamp,
+) -> Result<Told> {
+    let Some(number) = reader.number_of(told.id)? else { return Ok(told) };
+    let memory = reader.numbered(&[number])?.pop().map(|(_, memory)| memory);
+    let since = match &memory {
+        Some(memory) => replaced_since(engine, reader, (number, memory), now)?,
+        None => None,
+    };
+    Ok(Told { since: since.filter(may_be_told).map(Since::of), ..told })
 }
 
 /// Returns what a decision of few words replied to.

@@ -8,7 +8,7 @@ use iai_store::{
 };
 use jiff::Timestamp;
 
-use super::decided::{decided, decisions, holding};
+use super::decided::{decided, decisions, holding, with_since};
 use super::open::{left_open, put_off};
 use super::remarked::{Asked, Fresh, kept};
 use super::telling::{says_what_it_is_about, states_something};
@@ -44,6 +44,8 @@ const PROJECTS_MAX: usize = 5;
 const TELLING_WORDS_MIN: usize = 3;
 /// What is shorter may be a part of anything.
 const REPEATED_BYTES_MIN: usize = 16;
+/// To what is longer, one word adds nothing: "… Remind me."
+const LONG_BYTES_MIN: usize = 48;
 /// Whether a turn says anything is seen in so much of it.
 const TELLING_BYTES: usize = 2000;
 
@@ -127,6 +129,23 @@ pub(super) struct Since {
     pub(super) words: Option<String>,
 }
 
+impl Since {
+    /// Tells all of a turn.
+    pub(super) fn of(newer: Memory) -> Self {
+        Self { id: newer.id, at: newer.turn_at, words: Some(newer.text) }
+    }
+}
+
+/// Leaves out what stands beside another already.
+pub(super) fn drop_beside(told_of: &mut Vec<Told>) {
+    let beside: Vec<Since> = told_of.iter().filter_map(|told| told.since.clone()).collect();
+    told_of.retain(|told| {
+        let is_it =
+            |since: &Since| since.words.as_ref().is_some_and(|own| own.contains(&told.words));
+        !beside.iter().any(|since| since.id == told.id && is_it(since))
+    });
+}
+
 /// The last session of the project.
 #[derive(Debug, Clone)]
 pub(super) struct LastSession {
@@ -196,7 +215,8 @@ pub(super) fn gather(
     let asked = (project, ask.session.as_str());
     // Parts that need nothing of each other; what was remarked is read by two threads in turn.
     let remarks = || Remarks::read(engine, reader, (asked, &caps), now);
-    let spoken = |reader: &Reader| in_one_view(reader, || Spoken::read(reader, asked, &caps));
+    let spoken =
+        |reader: &Reader| in_one_view(reader, || Spoken::read((engine, reader), asked, &caps, now));
     let used = |reader: &Reader| {
         in_one_view(reader, || {
             let topics = topics(reader, project, caps.n_topics)?;
@@ -264,7 +284,12 @@ struct Spoken {
 }
 
 impl Spoken {
-    fn read(reader: &Reader, (project, except): (&str, &str), caps: &Caps) -> Result<Self> {
+    fn read(
+        (engine, reader): (&MemoryEngine, &Reader),
+        (project, except): (&str, &str),
+        caps: &Caps,
+        now: Timestamp,
+    ) -> Result<Self> {
         let sessions = sessions_of(reader, project, except, caps.n_sessions)?;
         let threads: Vec<Vec<OpenThread<'_>>> =
             sessions.iter().map(Session::open_threads).collect();
@@ -272,7 +297,9 @@ impl Spoken {
         let mut told_of =
             told_of.filter_map(|(session, open)| session.told(open, caps.n_last_turns));
         let last = told_of.next();
-        let earlier = earlier(told_of, caps);
+        let earlier = earlier(told_of, caps).into_iter();
+        let earlier = earlier.map(|told| with_since(engine, reader, told, now));
+        let earlier = earlier.collect::<Result<_>>()?;
         Ok(Self { last, earlier, open: left_open(&sessions, &threads) })
     }
 }
@@ -344,6 +371,8 @@ impl Material {
         ];
         for kind in kinds {
             kind.retain(|told| is_news(&mut seen, told));
+            let beside = kind.iter().filter_map(|told| told.since.as_ref()?.words.as_deref());
+            seen.extend(beside.map(as_compared));
         }
         let pinned: BTreeSet<MemoryId> = self.pinned.iter().map(|told| told.id).collect();
         for kind in [&mut self.preferences, &mut self.decided, &mut self.kept, &mut self.used] {
@@ -360,14 +389,19 @@ impl Material {
 /// Tells whether something was not told yet, alone or with nothing of its own around it, and takes
 /// it down.
 fn is_news(seen: &mut BTreeSet<String>, told: &Told) -> bool {
-    // No more of it is quoted.
-    let words = beginning(&told.words, TELLING_BYTES).to_lowercase();
+    let words = as_compared(&told.words);
     let is_around = |known: &String| {
         let rest = words.split_once(known.as_str());
-        let tells_nothing = |(before, behind)| n_telling(before) + n_telling(behind) == 0;
-        REPEATED_BYTES_MIN <= known.len() && rest.is_some_and(tells_nothing)
+        let n_told = rest.map(|(before, behind)| n_telling(before) + n_telling(behind));
+        let n_told_max = usize::from(LONG_BYTES_MIN <= known.len());
+        REPEATED_BYTES_MIN <= known.len() && n_told.is_some_and(|n_told| n_told <= n_told_max)
     };
     !seen.iter().any(is_around) && seen.insert(words)
+}
+
+/// No more of what is told is quoted.
+fn as_compared(words: &str) -> String {
+    beginning(words, TELLING_BYTES).to_lowercase()
 }
 
 /// The two ends of a session, as far as they belong to the project and still hold. Not all of it

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use iai_store::{Reader, Remark, RemarkKind};
 use jiff::SignedDuration;
 
-use super::material::{Since, Told, may_be_told};
+use super::material::{Told, drop_beside, may_be_told};
 use super::remarked::{Asked, folded, joined, remarked, undisputed};
 use super::sequels::told_since;
 use super::waived::{Fate, Waivers};
@@ -74,13 +74,7 @@ pub(super) fn preferences(
         };
         told_of.push(Told { since, ..wished(wish, asked.project) });
     }
-    // What stands beside a wish need not stand again by itself.
-    let beside: Vec<Since> = told_of.iter().filter_map(|told| told.since.clone()).collect();
-    told_of.retain(|told| {
-        let is_it =
-            |since: &Since| since.words.as_ref().is_some_and(|own| own.contains(&told.words));
-        !beside.iter().any(|since| since.id == told.id && is_it(since))
-    });
+    drop_beside(&mut told_of);
     Ok(told_of)
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::cue::words_of_in_order;
-use super::figures::{NamedFigures, figures_by_unit, named_figures};
+use super::figures::{NamedFigures, figure_of, figures_by_unit, named_figures};
 use crate::organise::is_stop_word;
 use crate::remarks::Wording;
 
@@ -18,7 +18,10 @@ const CODE_LETTERS_MIN: usize = 3;
 /// Returns the numbers that a text tells; how many memories have them does not matter.
 pub(super) fn numbers_of(text: &str) -> Vec<(u64, String)> {
     let words = words_of_in_order(text).into_iter();
-    let figures = words.filter(|word| word.chars().any(|letter| letter.is_ascii_digit()));
+    let is_figure = |word: &String| {
+        word.chars().any(|letter| letter.is_ascii_digit()) || figure_of(word).is_some()
+    };
+    let figures = words.filter(is_figure);
     figures.take(FIGURES_MAX).map(|word| (u64::MAX, word)).collect()
 }
 
@@ -167,7 +170,7 @@ const GOING: &str = "\
 
 /// The same of a figure: of a word, most of these say something else.
 const REPLACING_FIGURES: &str = "\
-     was X|were X|down from X|up from X|used to be X|X is too|X isn't enough|X is not enough";
+     not X|was X|were X|down from X|up from X|used to be X|X is too|X isn't enough|X is not enough";
 
 #[cfg(test)]
 mod tests {
@@ -206,5 +209,6 @@ mod tests {
         check("Quoll's tours are too long. We change to numbat.", "quoll", true);
         check("The payment quoll is out.", "quoll", false);
         check("We had to move off 8080.", "8080", true);
+        check("After ten days, not 14.", "14", true);
     }
 }

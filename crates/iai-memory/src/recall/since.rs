@@ -8,10 +8,10 @@ use iai_store::{LexicalQuery, Memory, MemoryNumber, Reader, Role, Scope};
 use jiff::Timestamp;
 
 use super::changes::{is_before, says_otherwise, telling_words};
-use super::figures::named_figures;
+use super::figures::{figures_by_unit, named_figures};
 use super::replacing::{
-    code_names_of, has_another_figure, numbers_of, replaces_figure, replaces_one_of, with_arrows,
-    with_compounds,
+    code_names_of, has_another_figure, numbers_of, replaces_figure, replaces_one_of, sets_anew,
+    with_arrows, with_compounds,
 };
 use super::stated::stated_of;
 use crate::engine::MemoryEngine;
@@ -103,6 +103,7 @@ pub(super) fn tied_since(
     let figures = numbers_of(&memory.text);
     let code_names = code_names_of(&memory.text);
     let named = named_figures(&memory.text);
+    let by_unit = figures_by_unit(&memory.text);
     // An assistant has to name what is replaced, and is found by that; words of changing cost more.
     let beside: Vec<&str> = code_names.iter().map(|(_, name)| name.as_str()).collect();
     let changing = if who == Role::User { CHANGING } else { &[] };
@@ -123,7 +124,7 @@ pub(super) fn tied_since(
             let replaces = is_by_code
                 || replaces_one_of(&wording, &names)
                 || replaces_one_of(&joined, &code_names)
-                || is_tied && replaces_figure(&wording, &figures);
+                || is_tied && (replaces_figure(&wording, &figures) || sets_anew(&by_unit, &said));
             let replaces_answer = false;
             (replaces || is_tied).then_some(Since {
                 replaces,
