@@ -48,7 +48,10 @@ pub(super) fn used(
         if !is_spoken_of_since(engine, reader, about, now)?
             && said_since(engine, reader, about, now)?.is_empty()
         {
-            let aside = format!("recalled {} times", uses.n_recalled);
+            let aside = match uses.n_recalled {
+                1 => "recalled once".to_owned(),
+                n => format!("recalled {n} times"),
+            };
             told_of.push(told(&memory, &memory.text, Some(&aside)));
         }
     }
