@@ -8,11 +8,9 @@ use serde_json::Value;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 
-/// Kinds that say nothing about the content of a memory. Nothing computes a `trajectory_metric`; it
-/// may be asked for all the same, as the contract says, and there is none.
+/// Kinds that say nothing about the content of a memory.
 const READABLE: &[&str] = &[
     "s4_contradiction",
-    "trajectory_metric",
     "schema_induction_run",
     "llm_health",
     "curiosity_silent_log",

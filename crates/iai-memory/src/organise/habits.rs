@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::{
-    FactKind, FactSeen, MemoryNumber, NewPattern, PatternKind, PatternPut, PatternStatus,
-    StepProgress,
+    FactKind, FactSeen, MemoryNumber, NewEvent, NewPattern, PatternKind, PatternPut, PatternStatus,
+    Severity, StepProgress,
 };
+use jiff::Timestamp;
 use serde_json::json;
 
 use super::{Advance, Due, Effects, Shift, Step, facts};
@@ -79,7 +80,12 @@ impl Step for Habits {
         }
         let effects = keep(engine, shift, &counted)?;
         let progress = StepProgress { state, ..StepProgress::default() };
-        engine.write(|writing| Ok(writing.put_step(NAME, &progress, shift.now)?))?;
+        engine.write(|writing| {
+            if !effects.is_empty() {
+                writing.event(&run_event(&effects, counted.len(), shift.now))?;
+            }
+            Ok(writing.put_step(NAME, &progress, shift.now)?)
+        })?;
         Ok(Advance::Did(effects))
     }
 }
@@ -304,6 +310,25 @@ fn keep(engine: &MemoryEngine, shift: &Shift<'_>, counted: &[NewPattern]) -> Res
         effects.insert("patterns_dropped", gone.len() as u64);
     }
     Ok(effects)
+}
+
+/// Says what a count changed, and how many patterns there are now.
+fn run_event(effects: &Effects, n_patterns: usize, now: Timestamp) -> NewEvent {
+    let n = |name| effects.get(name).copied().unwrap_or(0);
+    NewEvent {
+        kind: "schema_induction_run".to_owned(),
+        severity: Some(Severity::Info),
+        domain: Some("memory".to_owned()),
+        at: now,
+        data: json!({
+            "patterns_found": n("patterns_found"),
+            "patterns_updated": n("patterns_updated"),
+            "patterns_dropped": n("patterns_dropped"),
+            "patterns": n_patterns,
+        }),
+        session: None,
+        sources: Vec::new(),
+    }
 }
 
 #[cfg(test)]
