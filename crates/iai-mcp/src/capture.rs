@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use iai_wire::SpoolEvent;
 use jiff::Timestamp;
+use serde_json::Value;
 
 pub(crate) use deliver::{DeliverError, Delivery, deliver, nudge_daemon, write_for_checking};
 pub(crate) use privacy::{IGNORE_FILE, is_ignored};
@@ -243,10 +244,21 @@ impl SpoolBatch {
             if let Some(project) = projects.get(said_in) {
                 let text = fit_to_keep(std::mem::take(&mut turn.text), &settings.secrets);
                 batch.n_cut += u64::from(text.is_cut);
+                hide_in_commands(&mut turn, &settings.secrets);
                 batch.events.push(spool_event(turn, text, place, project, &now));
             }
         }
         batch
+    }
+}
+
+/// Arguments are not kept, but a secret may stand where a subcommand should.
+fn hide_in_commands(turn: &mut Turn, policy: &SecretPolicy) {
+    let commands = turn.provenance.get_mut("commands").and_then(Value::as_array_mut);
+    for command in commands.into_iter().flatten() {
+        if let Value::String(line) = command {
+            *line = fit_to_keep(std::mem::take(line), policy).text;
+        }
     }
 }
 
@@ -311,6 +323,28 @@ pub(crate) fn current_folder() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secrets_are_marked_in_what_was_run_too() {
+        let token = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+        let mut turn = Turn {
+            host: "claude-code",
+            speaker: crate::host::Speaker::Assistant,
+            text: String::new(),
+            uuid: None,
+            session: None,
+            at: None,
+            cwd: None,
+            is_subagent: false,
+            provenance: serde_json::Map::new(),
+        };
+        let run = serde_json::json!(["cargo test", format!("gh {token}"), "x <private>y", 7]);
+        turn.provenance.insert("commands".to_owned(), run);
+        hide_in_commands(&mut turn, &SecretPolicy::default());
+        let kept = Value::Object(turn.provenance).to_string();
+        assert!(kept.contains("\"cargo test\"") && kept.contains("\"x [private]\""), "{kept}");
+        assert!(!kept.contains(token), "{kept}");
+    }
 
     #[test]
     fn what_a_pass_has_read_is_marked_and_never_taken_back() {

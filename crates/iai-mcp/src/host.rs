@@ -6,6 +6,7 @@
 mod antigravity;
 mod claude_code;
 mod codex;
+mod commands;
 mod copilot_cli;
 mod cursor;
 mod deeds;

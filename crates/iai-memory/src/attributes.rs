@@ -9,12 +9,16 @@ mod harvest;
 mod language;
 mod names;
 mod numbers;
+mod programs;
 mod shapes;
+mod spoken;
 mod text;
 
-use iai_store::{AttributeRole, Memory, MemoryNumber, NewAttribute, NewMemory};
+use iai_store::{
+    AttributeRole, Memory, MemoryNumber, NewAttribute, NewMemory, Reader, StepProgress,
+};
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -22,13 +26,18 @@ use crate::formality::Formality;
 use crate::organise::{Advance, Due, Effects, Shift, Step};
 
 pub(crate) use calendar::{month_of, weekday_of};
+pub(crate) use commands::{asked_for, counted_in_line};
 pub(crate) use language::language_of;
 pub(crate) use numbers::number_of;
+pub(crate) use spoken::commands_in_prose;
 
 use harvest::Harvest;
 
 /// Memories looked at in one transaction; with their rows a few milliseconds of work.
 const MEMORIES_PER_ADVANCE: usize = 64;
+
+/// How attributes are taken. By another rule they are taken again from everything.
+const RULE: u64 = 2;
 
 /// Gives every memory its attributes soon after it came in.
 pub(crate) struct Attributes;
@@ -44,6 +53,9 @@ impl Step for Attributes {
 
     fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
         let mut progress = engine.read(|reader| Ok(reader.step(self.name())?))?;
+        if !has_rule_of_today(&progress) {
+            progress = StepProgress { state: json!({"rule": RULE}), ..StepProgress::default() };
+        }
         let came_in =
             engine.read(|reader| Ok(reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?))?;
         if came_in.is_empty() {
@@ -66,6 +78,16 @@ impl Step for Attributes {
             ("attributes_given", n_given as u64),
         ])))
     }
+}
+
+/// Returns up to which memory the attributes are those of today's rule.
+pub(crate) fn taken_up_to(reader: &Reader) -> Result<MemoryNumber> {
+    let progress = reader.step(Attributes.name())?;
+    Ok(if has_rule_of_today(&progress) { progress.up_to } else { MemoryNumber::new(0) })
+}
+
+fn has_rule_of_today(progress: &StepProgress) -> bool {
+    progress.state.get("rule").and_then(Value::as_u64) == Some(RULE)
 }
 
 impl MemoryEngine {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use iai_store::{CheckDepth, CheckReport, Memory, MemoryNumber, Part, Problem};
 
-use crate::attributes::{Source, taken_from};
+use crate::attributes::{Source, taken_from, taken_up_to};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 
@@ -69,7 +69,7 @@ impl MemoryEngine {
     }
 
     fn wrong_attributes(&self, depth: CheckDepth) -> Result<Vec<Problem>> {
-        let up_to = self.read(|reader| Ok(reader.step("attributes")?))?.up_to.get();
+        let up_to = self.read(taken_up_to)?.get();
         let step = match depth {
             CheckDepth::Deep => 1,
             CheckDepth::Sample | CheckDepth::Whole => up_to / SAMPLE + 1,

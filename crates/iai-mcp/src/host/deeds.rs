@@ -1,11 +1,15 @@
-//! What the assistant did between two utterances: names of tools, paths of files.
+//! What the assistant did between two utterances: names of tools, paths of files, commands.
 
 use serde_json::{Map, Value};
 
 use crate::fields::Fields as _;
 
+use super::commands;
+
 /// The most names kept with one turn, of tools and of files each.
 const NAMES_MAX: usize = 64;
+/// The most commands kept with one turn.
+const COMMANDS_MAX: usize = 8;
 
 /// The names hosts give to the path a tool works on.
 const PATH_FIELDS: &[&str] =
@@ -27,11 +31,12 @@ const SEARCHING: &[&str] = &[
     "search_file_content",
 ];
 
-/// Tools used and files touched, each once, in order of first use.
+/// Tools used, files touched and commands run, each once, in order of first use.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Deeds {
     tools: Vec<String>,
     files: Vec<String>,
+    commands: Vec<String>,
     is_subagent: bool,
 }
 
@@ -45,12 +50,14 @@ impl Deeds {
     }
 
     pub(super) fn is_empty(&self) -> bool {
+        // What runs a command is a tool.
         self.tools.is_empty() && self.files.is_empty()
     }
 
     pub(super) fn forget(&mut self) {
         self.tools.clear();
         self.files.clear();
+        self.commands.clear();
     }
 
     /// Notes a call; `input` is what the tool was given, as an object or as JSON in text.
@@ -66,6 +73,11 @@ impl Deeds {
         for path in paths {
             push_once(&mut self.files, path);
         }
+        for command in commands::run_by(tool, fields) {
+            if self.commands.len() < COMMANDS_MAX {
+                push_once(&mut self.commands, &command);
+            }
+        }
     }
 
     /// Notes the files a patch in the language of `apply_patch` names.
@@ -79,8 +91,11 @@ impl Deeds {
 
     /// Moves everything noted so far into the provenance of the turn that follows it.
     pub(super) fn give_to(&mut self, provenance: &mut Map<String, Value>) {
-        let (tools, files) = (std::mem::take(&mut self.tools), std::mem::take(&mut self.files));
-        for (name, values) in [("tools", tools), ("files", files)] {
+        for (name, values) in [
+            ("tools", std::mem::take(&mut self.tools)),
+            ("files", std::mem::take(&mut self.files)),
+            ("commands", std::mem::take(&mut self.commands)),
+        ] {
             if !values.is_empty() {
                 provenance.insert(name.to_owned(), Value::from(values));
             }
@@ -107,13 +122,18 @@ mod tests {
         deeds.note(&json!("Edit"), &json!({"file_path": "src/a.rs"}));
         deeds.note(&json!("shell"), &json!("{\"path\":\"b.txt\"}"));
         deeds.note(&json!("Grep"), &json!({"path": "src"}));
+        deeds.note(&json!("Bash"), &json!({"command": "cargo test -p x && cargo test"}));
         deeds.note(&json!(null), &json!({"path": "nobody"}));
         deeds.note_patch("*** Begin Patch\n*** Update File: c.rs\n+x\n*** End Patch");
         let mut provenance = Map::new();
         deeds.give_to(&mut provenance);
         assert_eq!(
             Value::Object(provenance),
-            json!({"tools": ["Edit", "shell", "Grep"], "files": ["src/a.rs", "b.txt", "c.rs"]})
+            json!({
+                "tools": ["Edit", "shell", "Grep", "Bash"],
+                "files": ["src/a.rs", "b.txt", "c.rs"],
+                "commands": ["cargo test"],
+            })
         );
         assert!(deeds.is_empty());
     }
@@ -123,7 +143,11 @@ mod tests {
         let mut deeds = Deeds::default();
         for number in 0..2 * NAMES_MAX {
             deeds.note(&json!(format!("tool{number}")), &json!({"path": format!("p{number}")}));
+            deeds.note(&json!("Bash"), &json!({"command": format!("program{number} x")}));
         }
         assert_eq!((deeds.tools.len(), deeds.files.len()), (NAMES_MAX, NAMES_MAX));
+        assert_eq!(deeds.commands.len(), COMMANDS_MAX);
+        deeds.forget();
+        assert_eq!(deeds, Deeds::default());
     }
 }

@@ -53,6 +53,44 @@ fn consolidating_again_changes_nothing_and_everything_found_is_told() {
     assert!(!patterns.to_string().contains("role:"), "{patterns}");
     let events = mcp.ask("events_query", json!({"kind": "cls_consolidation_run"}));
     assert_eq!(events["count"], 1, "only the run that did something is written down");
+    let found = mcp.ask("events_query", json!({"kind": "schema_induction_run"}));
+    assert_eq!(found["count"], 1, "{found}");
+    assert_eq!(found["events"][0]["data"]["patterns_found"], patterns["total"], "{found}");
+}
+
+/// A transcript in which the same is run again and again, and never spoken of.
+#[test]
+fn what_was_run_is_found_and_becomes_a_habit() {
+    let sandbox = Sandbox::new();
+    let _daemon = sandbox.daemon();
+    for session in 0..5 {
+        let said = |uuid: &str, role: &str, content: Value| {
+            json!({
+                "type": role, "uuid": format!("{uuid}-{session}"), "cwd": "/src/app",
+                "message": {"role": role, "content": content},
+            })
+        };
+        let input = json!({"command": "cd app && flutter test --name 'hunter2' | tail -3"});
+        let run = json!([{"type": "tool_use", "name": "Bash", "input": input}]);
+        let lines = [
+            said("u", "user", json!(format!("does change {session} of the basket work?"))),
+            said("t", "assistant", run),
+            said("a", "assistant", json!(format!("Yes, change {session} is fine."))),
+        ];
+        let path = sandbox.path(&format!("t{session}.jsonl"));
+        std::fs::write(&path, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+        sandbox.capture(&format!("session-{session}"), &path);
+    }
+    sandbox.settled(10);
+    let mut mcp = Mcp::start(&sandbox);
+    mcp.ask("memory_consolidate", json!({}));
+    let query = json!({"structure_query": {"command": "flutter test"}});
+    let found = mcp.ask("memory_recall_structural", query);
+    assert_eq!(found["hits"].as_array().map(Vec::len), Some(5), "{found}");
+    let patterns = mcp.ask("schema_list", json!({})).to_string();
+    assert!(patterns.contains("usually runs `flutter test` in app"), "{patterns}");
+    let kept = stdout(&sandbox.run(&["export"]));
+    assert!(kept.contains("flutter test") && !kept.contains("hunter2"), "{kept}");
 }
 
 #[test]

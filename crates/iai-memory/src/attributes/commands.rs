@@ -6,25 +6,9 @@ use std::sync::LazyLock;
 use iai_store::AttributeRole;
 
 use super::harvest::Harvest;
+use super::programs::{has_subcommands, is_carrier, is_lone, is_ordinary, is_program, is_runner};
 use super::text::words;
 
-/// Programs that do many things: the next word says which.
-static WITH_SUBCOMMANDS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
-    words(
-        "apt apt-get aws az brew bun bundle cargo composer conda deno dnf docker docker-compose \
-         dotnet firebase flutter gcloud gem gh git go gradle heroku helm iai-mcp kubectl make mix \
-         mvn nix npm npx pip pip3 pipx pnpm podman poetry rails rake rustup supabase swift \
-         systemctl terraform uv vercel wrangler yarn yum",
-    )
-});
-/// Programs that are a command even in the middle of a sentence.
-static ALONE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
-    words(
-        "bash cat chmod chown cmake cp curl diff ffmpeg find gcc grep jest jq kill less ls mkdir \
-         mv mypy mysql node ping psql pytest python python3 redis-cli rg rm rsync ruff rustc scp \
-         sed sqlite3 ssh tail tar tmux tsc vim vitest wget xargs",
-    )
-});
 /// Words of a shell that run nothing worth finding.
 static NOISE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     words(
@@ -33,7 +17,8 @@ static NOISE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     )
 });
 /// Words before the program itself.
-const BEFORE: &[&str] = &["sudo", "time", "nohup", "exec", "env", "command", "then", "do", "!"];
+pub(super) const BEFORE: &[&str] =
+    &["sudo", "time", "nohup", "exec", "env", "command", "then", "do", "!"];
 
 const WORD_CHARS_MAX: usize = 40;
 
@@ -43,50 +28,119 @@ pub(super) fn is_known(code: &str) -> bool {
     let program = words.next().unwrap_or_default();
     let has_more = words.next().is_some();
     // A lone "git" or "find" in a sentence names the program, or is only a word.
-    has_more && (WITH_SUBCOMMANDS.contains(program) || ALONE.contains(program))
+    has_more && is_program(program)
 }
 
 /// Notes every command of a line.
 pub(super) fn each_in_line(line: &str, harvest: &mut Harvest<'_>) {
-    let line = line.split(" #").next().unwrap_or(line);
-    for part in line.split("&&").flat_map(|part| part.split(';')) {
-        // What stands behind a pipe only shapes the output.
-        let first = part.split('|').next().unwrap_or(part);
-        if let Some(command) = command_of(first) {
-            harvest.add(AttributeRole::Command, &command);
+    for part in parts_of(line) {
+        for name in names_of(part) {
+            harvest.add(AttributeRole::Command, &name);
         }
     }
 }
 
-fn command_of(part: &str) -> Option<String> {
+/// Returns the commands of a line that are worth counting, each by the name that says most of it.
+/// Looking around, as with `ls`, is no habit of anybody.
+pub(crate) fn counted_in_line(line: &str) -> Vec<String> {
+    parts_of(line).filter_map(counted).collect()
+}
+
+fn counted(part: &str) -> Option<String> {
+    let name = names_of(part).into_iter().next()?;
+    let program = name.split(' ').next().unwrap_or_default();
+    // The bare name of a program is a name, not something that was run.
+    let is_run = match name.contains(' ') {
+        true => has_subcommands(program) || name.contains(" -m "),
+        false => is_lone(program) && !is_ordinary(program) || program == "make",
+    };
+    is_run.then_some(name)
+}
+
+/// Returns the name by which a command that somebody asks for is kept.
+pub(crate) fn asked_for(filler: &str) -> String {
+    let lower = filler.trim().to_lowercase();
+    let is_meant = lower.split_whitespace().next().is_some_and(is_program);
+    let name = is_meant.then(|| names_of(&lower).into_iter().next()).flatten();
+    name.unwrap_or(lower)
+}
+
+/// The commands of a line; what stands behind a pipe only shapes the output.
+fn parts_of(line: &str) -> impl Iterator<Item = &str> {
+    let line = line.split(" #").next().unwrap_or(line);
+    let parts = line.split("&&").flat_map(|part| part.split(';'));
+    parts.map(|part| part.split('|').next().unwrap_or(part))
+}
+
+/// Returns the names of a command, the one that says most first: `npm run build` is also `npm run`,
+/// and `uv run pytest` also `pytest`.
+pub(super) fn names_of(part: &str) -> Vec<String> {
     let is_assignment = |word: &&str| word.contains('=') && !word.starts_with(['-', '=']);
     let mut words =
         part.split_whitespace().skip_while(|word| BEFORE.contains(word) || is_assignment(word));
-    let program = words.next()?.trim_start_matches(['(', '{']);
+    let program = words.next().unwrap_or_default().trim_start_matches(['(', '{']);
     let program = program.rsplit('/').next().unwrap_or(program);
-    let is_program = program.starts_with(|letter: char| letter.is_ascii_alphabetic())
+    let can_be_one = program.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && program.len() <= WORD_CHARS_MAX
         && program.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c));
-    if !is_program || NOISE.contains(program) {
-        return None;
+    if !can_be_one || NOISE.contains(program) {
+        return Vec::new();
     }
+    let rest: Vec<&str> = words.skip_while(|word| word.starts_with('+')).collect();
     if program.starts_with("python") {
-        let module = part.split_once(" -m ").and_then(|(_, rest)| rest.split_whitespace().next());
-        return Some(module.map_or(program.to_owned(), |module| format!("{program} -m {module}")));
+        return names_of_python(program, &rest);
     }
-    if !WITH_SUBCOMMANDS.contains(program) {
-        return Some(program.to_owned());
+    if !has_subcommands(program) {
+        return vec![program.to_owned()];
     }
-    let is_subcommand = |word: &&str| {
-        word.starts_with(|letter: char| letter.is_ascii_lowercase())
-            && word.len() <= WORD_CHARS_MAX
-            && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_:".contains(c))
+    let from = rest.iter().position(|word| !word.starts_with('-')).unwrap_or(rest.len());
+    let rest = rest.get(from..).unwrap_or_default();
+    let alone = is_lone(program).then(|| program.to_owned());
+    let Some(subcommand) = rest.first().filter(|word| is_subcommand(word)) else {
+        return vec![program.to_owned()];
     };
-    let mut rest = words.skip_while(|word| word.starts_with(['-', '+']));
-    match rest.next().filter(is_subcommand) {
-        Some(subcommand) => Some(format!("{program} {subcommand}")),
-        None => Some(program.to_owned()),
+    let mut names = Vec::new();
+    if is_carrier(program, subcommand)
+        && let Some(carried) = rest.get(1).filter(|word| is_subcommand(word))
+    {
+        names.push(format!("{program} {subcommand} {carried}"));
     }
+    names.push(format!("{program} {subcommand}"));
+    names.extend(alone);
+    if is_runner(program, subcommand) {
+        let n_own = if is_carrier(program, subcommand) { 1 } else { 0 };
+        names.extend(names_of_run(rest.get(n_own..).unwrap_or_default()));
+    }
+    names
+}
+
+/// `python -m pytest` runs `pytest`.
+fn names_of_python(program: &str, rest: &[&str]) -> Vec<String> {
+    let place = rest.iter().position(|word| *word == "-m");
+    let run = place.and_then(|place| rest.get(place + 1..)).unwrap_or_default();
+    let Some(module) = run.first() else { return vec![program.to_owned()] };
+    let mut names = vec![format!("{program} -m {module}")];
+    names.extend(names_of_run(run));
+    names
+}
+
+/// What a program runs that runs others, should that be a program we know.
+fn names_of_run(rest: &[&str]) -> Vec<String> {
+    // No runner of a runner: a line made of them has no end.
+    let runs_others = |program: &str| {
+        ["run", "exec"].into_iter().any(|how| is_runner(program, how))
+            || program.starts_with("python")
+    };
+    match rest.first() {
+        Some(program) if is_program(program) && !runs_others(program) => names_of(&rest.join(" ")),
+        _ => Vec::new(),
+    }
+}
+
+fn is_subcommand(word: &str) -> bool {
+    word.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && word.len() <= WORD_CHARS_MAX
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_:".contains(c))
 }
 
 #[cfg(test)]
@@ -108,8 +162,15 @@ mod tests {
         check("sudo RUST_LOG=debug cargo +nightly test -p x # all", &["cargo test"]);
         check("cd /tmp && make install; ls -l | grep x", &["make install", "ls"]);
         check("./scripts/build.sh --fast", &["build.sh"]);
-        check("python3 -m pytest -q", &["python3 -m pytest"]);
-        check("docker compose up -d", &["docker compose"]);
+        check("python3 -m pytest -q", &["python3 -m pytest", "pytest"]);
+        check("docker compose up -d", &["docker compose up", "docker compose"]);
+        check("npm run build -- --watch", &["npm run build", "npm run"]);
+        check("uv run pytest -q", &["uv run pytest", "uv run", "pytest"]);
+        check("npx eslint src", &["npx eslint", "eslint"]);
+        check("npx npx npx git push", &["npx npx"]);
+        check("python -m python -m pytest", &["python -m python"]);
+        check("ruff check .", &["ruff check", "ruff"]);
+        check("git checkout feature/x", &["git checkout"]);
         for nothing in ["", "# a comment", "echo done", "if true; then", "}", "A=b", "123 go"] {
             check(nothing, &[]);
         }
@@ -121,6 +182,33 @@ mod tests {
             [("git push", true), ("git", false), ("find", false), ("foo bar", false), ("", false)]
         {
             assert_eq!(is_known(code), is_command, "{code}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_named_as_it_is_kept() {
+        for (asked, kept) in [
+            ("Flutter test --coverage", "flutter test"),
+            ("cargo nextest run -p x", "cargo nextest run"),
+            ("pytest -q", "pytest"),
+            ("npm run", "npm run"),
+            (" build.sh ", "build.sh"),
+            ("cd /x", "cd /x"),
+            ("run the tests", "run the tests"),
+        ] {
+            assert_eq!(asked_for(asked), kept);
+        }
+    }
+
+    #[test]
+    fn only_what_does_something_is_counted() {
+        let check = |line: &str, expect: &[&str]| assert_eq!(counted_in_line(line), expect);
+        check("cd app && flutter test integration | tail -5; ls -la", &["flutter test"]);
+        check("python3 -m pytest -q", &["python3 -m pytest"]);
+        check("pytest tests/", &["pytest"]);
+        check("make -j4", &["make"]);
+        for nothing in ["git", "cat x", "python manage.py migrate", "let go = 1", "black", ""] {
+            check(nothing, &[]);
         }
     }
 }

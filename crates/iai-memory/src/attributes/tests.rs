@@ -1,8 +1,10 @@
 //! What is taken from whole memories.
 
+use iai_store::CheckDepth;
 use serde_json::json;
 
 use super::*;
+use crate::trial::{Trial, now};
 
 #[track_caller]
 fn check(text: &str, provenance: &Value, expect: &[(&str, &[&str])]) {
@@ -75,4 +77,29 @@ fn hostile_texts_stay_small() {
         let taken = taken_from(&source);
         assert!(taken.len() <= harvest::ATTRIBUTES_MAX);
     }
+}
+
+#[test]
+fn what_another_rule_took_is_taken_again_and_verified_only_then() {
+    let trial = Trial::new();
+    trial.tell(&["please use pytest -q", "MemoryEngine is slow"]);
+    let filler = |filler: &str| {
+        let found = trial.engine.read(|reader| Ok(reader.attributes_named(None, filler)?));
+        found.unwrap().len()
+    };
+    // A store as an earlier rule left it.
+    let old = NewAttribute::new(AttributeRole::Entity, "something else").unwrap();
+    let taken: Vec<_> = (1..=2).map(|n| (MemoryNumber::new(n), vec![old.clone()])).collect();
+    let before = StepProgress { up_to: MemoryNumber::new(2), ..StepProgress::default() };
+    let write = |writing: &iai_store::Writing<'_>| {
+        writing.put_attributes(&taken)?;
+        Ok(writing.put_step("attributes", &before, now())?)
+    };
+    trial.engine.write(write).unwrap();
+    assert_eq!((filler("something else"), filler("pytest")), (1, 0));
+    assert!(trial.engine.check(CheckDepth::Deep).unwrap().is_clean());
+    assert_eq!(trial.run(&Attributes, now()).get("memories_read"), Some(&2));
+    assert_eq!((filler("something else"), filler("pytest"), filler("memoryengine")), (0, 1, 1));
+    assert!(trial.engine.check(CheckDepth::Deep).unwrap().is_clean());
+    assert!(trial.run(&Attributes, now()).is_empty(), "once");
 }

@@ -6,6 +6,7 @@ use iai_store::AttributeRole;
 
 use super::harvest::Harvest;
 use super::names::Names;
+use super::spoken::commands_in_prose;
 use super::{commands, names, shapes};
 
 /// The beginning of a text that is read; what it is about is said there.
@@ -70,19 +71,28 @@ fn without_prompt(line: &str) -> &str {
 fn read_prose<'a>(line: &'a str, names: &mut Names, harvest: &mut Harvest<'a>) {
     names.begin_line(line);
     let mut pieces = line.split('`').peekable();
-    let mut is_code = false;
+    let (mut is_code, mut is_first) = (false, true);
     while let Some(piece) = pieces.next() {
         // A backtick without a partner quotes nothing.
         if is_code && pieces.peek().is_some() {
             read_inline(piece, harvest);
             names.pass_over();
         } else {
+            read_spoken(piece, is_first, harvest);
             names.read(piece, harvest);
             names::each_quoted(piece, &mut |quoted| harvest.add(AttributeRole::Entity, quoted));
         }
-        is_code = !is_code;
+        (is_code, is_first) = (!is_code, false);
     }
     names.end_line(harvest);
+}
+
+fn read_spoken(piece: &str, is_line_start: bool, harvest: &mut Harvest<'_>) {
+    for spoken in commands_in_prose(piece, is_line_start) {
+        for name in &spoken.names {
+            harvest.add(AttributeRole::Command, name);
+        }
+    }
 }
 
 /// One word in backticks is a name, a file or a command; several may be a command.

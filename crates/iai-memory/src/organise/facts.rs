@@ -5,7 +5,8 @@ mod taking;
 
 pub(super) use taking::opposite_of;
 
-use iai_store::{FactKind, Memory, MemoryNumber};
+use iai_store::{FactKind, Memory, MemoryNumber, StepProgress};
+use serde_json::{Value, json};
 
 use super::nearness::is_said;
 use super::{Advance, Due, Effects, Shift, Step};
@@ -16,6 +17,8 @@ use crate::error::Result;
 const MEMORIES_PER_ADVANCE: usize = 64;
 /// Facts kept of one memory.
 const FACTS_MAX: usize = 16;
+/// How facts are taken. By another rule they are taken again from everything.
+const RULE: u64 = 2;
 
 pub(super) const NAME: &str = "facts";
 
@@ -32,6 +35,10 @@ impl Step for Facts {
 
     fn advance(&self, engine: &MemoryEngine, shift: &Shift<'_>) -> Result<Advance> {
         let mut progress = engine.read(|reader| Ok(reader.step(NAME)?))?;
+        let is_other = progress.state.get("rule").and_then(Value::as_u64) != Some(RULE);
+        if is_other {
+            progress = StepProgress { state: json!({"rule": RULE}), ..StepProgress::default() };
+        }
         let memories =
             engine.read(|reader| Ok(reader.after(progress.up_to, MEMORIES_PER_ADVANCE)?))?;
         if memories.is_empty() {
@@ -46,6 +53,9 @@ impl Step for Facts {
         progress.up_to = *last;
         let n_facts: usize = facts.iter().map(|(_, facts)| facts.len()).sum();
         engine.write(|writing| {
+            if is_other {
+                writing.drop_facts()?;
+            }
             for (number, facts) in &facts {
                 for (kind, name) in facts {
                     writing.note_fact(*number, *kind, name)?;
@@ -63,7 +73,8 @@ pub(super) fn facts_of(memory: &Memory) -> Vec<(FactKind, String)> {
     if !is_said(memory) {
         return Vec::new();
     }
-    let mut facts = taking::commands_in(&memory.text);
+    let mut facts = taking::commands_run(&memory.provenance);
+    facts.extend(taking::commands_in(&memory.text));
     if memory.role == iai_store::Role::User {
         facts.extend(taking::preferences_in(&memory.text));
     }

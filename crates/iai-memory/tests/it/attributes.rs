@@ -98,6 +98,29 @@ fn memories_are_found_by_what_they_are_about() {
 }
 
 #[test]
+fn commands_are_found_in_what_was_said_and_in_what_was_run() {
+    let home = Home::new();
+    let mut turns = vec![
+        said(0, "a", Role::User, days_ago(4), "please use pytest -q from now on"),
+        said(1, "a", Role::Assistant, days_ago(4), "They all pass."),
+        said(0, "b", Role::User, days_ago(3), "git is slow, and just do it with go"),
+    ];
+    turns[1].provenance = json!({"tools": ["Bash"], "commands": ["flutter test", "npm run build"]});
+    home.engine.store_batch(&batch("f", turns), now()).unwrap();
+    home.engine.look_at_what_came_in(now()).unwrap();
+    check(&home, &[("COMMAND", "pytest")], &["please"]);
+    check(&home, &[("command", "pytest -x tests")], &["please"]);
+    check(&home, &[("command", "flutter test")], &["They"]);
+    check(&home, &[("command", "flutter test --coverage")], &["They"]);
+    check(&home, &[("command", "npm run build")], &["They"]);
+    check(&home, &[("command", "npm run")], &["They"]);
+    check(&home, &[("tool", "bash")], &["They"]);
+    for nothing in ["git", "go", "just do", "make", "flutter build"] {
+        check(&home, &[("command", nothing)], &[]);
+    }
+}
+
+#[test]
 fn a_name_that_nobody_has_is_looked_up_among_the_words() {
     let home = lived();
     let answer = ask(&home, &[("ENTITY", "billing events")]);

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use iai_memory::{
-    CheckDepth, ConsolidateAnswer, FakeEmbedder, NewMemory, Pace, Patience, PatternsAsk,
+    CheckDepth, ConsolidateAnswer, EventsAsk, FakeEmbedder, NewMemory, Pace, Patience, PatternsAsk,
     QuestionsAsk, Role, ShelfFilter,
 };
 use jiff::SignedDuration;
+use serde_json::json;
 
 use crate::fixture::{Home, batch, days_ago, now, texts, turn};
 
@@ -204,6 +205,53 @@ fn patterns_hold_no_system_tags_and_their_evidence_is_exact() {
     assert_eq!(home.engine.patterns(&none).unwrap().total, 0);
     let here = PatternsAsk { project: Some("p".to_owned()), confidence_min: 0.0 };
     assert_eq!(home.engine.patterns(&here).unwrap().total, answer.total);
+}
+
+/// What is run in most sessions is a habit, though nobody quotes it.
+#[test]
+fn habits_come_from_plain_words_and_from_what_was_run() {
+    let mut turns = sessions(6);
+    for turn in &mut turns {
+        match turn.turn_index {
+            Some(0) => turn.text.push_str(" Then run the tests with cargo nextest."),
+            Some(1) => turn.provenance = json!({"commands": ["flutter test", "ls"]}),
+            Some(2) => turn.text.push_str(" Make sure to never run git push."),
+            _ => {}
+        }
+    }
+    let home = home_with(turns);
+    consolidate(&home);
+    let answer = home.engine.patterns(&PatternsAsk::default()).unwrap();
+    let habit = |name: &str| {
+        let said = format!("usually runs `{name}` in p");
+        answer.schemas.iter().find(|schema| schema.pattern == said).map(|s| s.evidence_count)
+    };
+    assert_eq!((habit("cargo nextest"), habit("flutter test")), (Some(6), Some(6)));
+    assert_eq!((habit("git push"), habit("ls"), habit("make sure")), (None, None, None));
+}
+
+#[test]
+fn a_count_that_changes_patterns_is_written_down_once() {
+    let home = home_with(with_habits());
+    let ask = EventsAsk {
+        kind: "schema_induction_run".to_owned(),
+        since: None,
+        severity: None,
+        limit: 9,
+    };
+    let runs = || serde_json::to_value(home.engine.events(&ask).unwrap()).unwrap();
+    assert_eq!(runs()["count"], 0);
+    consolidate(&home);
+    consolidate(&home);
+    let n = home.engine.patterns(&PatternsAsk::default()).unwrap().total;
+    assert_eq!(runs()["count"], 1, "the second changed nothing");
+    assert_eq!(
+        runs()["events"][0]["data"],
+        json!({"patterns": n, "patterns_found": n, "patterns_updated": 0, "patterns_dropped": 0})
+    );
+    home.engine.store_batch(&batch("g", sessions(1)), now()).unwrap();
+    consolidate(&home);
+    assert_eq!(runs()["count"], 1, "nor did what shows no pattern");
 }
 
 #[test]

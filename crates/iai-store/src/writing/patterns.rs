@@ -42,6 +42,11 @@ impl Writing<'_> {
         })
     }
 
+    /// Drops all facts: they are taken again from the texts.
+    pub fn drop_facts(&self) -> Result<()> {
+        self.reader.run("dropping facts", |c| c.execute("DELETE FROM fact", []).map(drop))
+    }
+
     /// Drops facts no memory shows any more, at most `limit` of them. Returns how many.
     pub fn drop_orphan_facts(&self, limit: usize) -> Result<usize> {
         self.reader.run("dropping facts nobody shows", |c| {

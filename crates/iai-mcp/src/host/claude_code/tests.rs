@@ -220,6 +220,23 @@ fn a_turn_takes_what_was_done_before_it() {
 }
 
 #[test]
+fn a_turn_takes_what_was_run_before_it_and_no_words_of_it() {
+    let run =
+        |command: &str| json!({"type": "tool_use", "name": "Bash", "input": {"command": command}});
+    let lines = [
+        user(&json!("test it")),
+        assistant(&json!([run("cd app && flutter test --name 'pays twice'")])),
+        user(&json!([{"type": "tool_result", "content": "All tests passed"}])),
+        assistant(&json!([{"type": "text", "text": "They pass."}, run("git push origin main")])),
+        assistant(&json!("And now?")),
+    ];
+    let turns = turns(HostKind::ClaudeCode, &lines);
+    let run: Vec<_> = turns.iter().map(|turn| turn.provenance.get("commands").cloned()).collect();
+    assert_eq!(run, [None, Some(json!(["flutter test", "git push origin"])), None]);
+    assert_eq!(turns[1].text, "They pass.");
+}
+
+#[test]
 fn what_the_host_knows_is_kept() {
     let line = json!({
         "type": "assistant", "uuid": "u1", "parentUuid": "u0", "cwd": "/p", "gitBranch": "main",

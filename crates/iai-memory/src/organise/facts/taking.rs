@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use iai_store::FactKind;
+use serde_json::Value;
 
-use crate::attributes::language_of;
+use crate::attributes::{commands_in_prose, counted_in_line, language_of};
 use crate::organise::terms::{is_stop_word, may_tell};
 
 /// A fact's name is at most so long; longer ones are data.
 const NAME_CHARS_MAX: usize = 80;
-/// Words of a command that say what it does; the rest are its arguments.
-const COMMAND_WORDS_MAX: usize = 3;
 /// Words of a preference after the word that states it.
 const PREFERENCE_WORDS_MAX: usize = 7;
 /// Verbs that state a preference.
@@ -18,76 +17,15 @@ const STATING: &[&str] = &["use", "prefer", "want", "like", "using", "run", "cho
 /// Names of one text that count.
 const NAMES_MAX: usize = 12;
 
-/// Programs people run; a line or a span in backticks that begins with one is a command.
-const PROGRAMS: &[&str] = &[
-    "ansible",
-    "apt",
-    "aws",
-    "az",
-    "bash",
-    "bazel",
-    "brew",
-    "bun",
-    "bundle",
-    "cargo",
-    "cmake",
-    "composer",
-    "conda",
-    "curl",
-    "deno",
-    "docker",
-    "docker-compose",
-    "dotnet",
-    "flutter",
-    "gcloud",
-    "gh",
-    "git",
-    "go",
-    "gradle",
-    "helm",
-    "just",
-    "kubectl",
-    "make",
-    "mix",
-    "mvn",
-    "mypy",
-    "nix",
-    "node",
-    "npm",
-    "npx",
-    "nvm",
-    "php",
-    "pip",
-    "pip3",
-    "pnpm",
-    "podman",
-    "poetry",
-    "pre-commit",
-    "psql",
-    "pytest",
-    "python",
-    "python3",
-    "rails",
-    "rake",
-    "ruff",
-    "rustup",
-    "sbt",
-    "sqlite3",
-    "ssh",
-    "swift",
-    "systemctl",
-    "terraform",
-    "tox",
-    "tsc",
-    "uv",
-    "uvx",
-    "vite",
-    "vitest",
-    "yarn",
-    "zig",
-];
+/// Takes the commands that the assistant ran before it said something.
+pub(super) fn commands_run(provenance: &Value) -> Vec<(FactKind, String)> {
+    let run = provenance.get("commands").and_then(Value::as_array);
+    let lines = run.into_iter().flatten().filter_map(Value::as_str);
+    lines.flat_map(counted_in_line).filter_map(fact_of).collect()
+}
 
-/// Finds commands in backticks, in code blocks and after a prompt.
+/// Finds commands in backticks, in code blocks, after a prompt, and where somebody says that they
+/// are run.
 pub(super) fn commands_in(text: &str) -> Vec<(FactKind, String)> {
     let mut is_code = false;
     let mut commands = Vec::new();
@@ -96,31 +34,28 @@ pub(super) fn commands_in(text: &str) -> Vec<(FactKind, String)> {
         if line.starts_with("```") {
             is_code = !is_code;
         } else if is_code || line.starts_with("$ ") {
-            commands.extend(command_of(line.trim_start_matches("$ ")));
+            commands.extend(counted_in_line(line.trim_start_matches("$ ")));
         } else {
-            let spans = line.split('`').skip(1).step_by(2);
-            commands.extend(spans.filter_map(|span| command_of(span.trim_start_matches("$ "))));
+            for (place, piece) in line.split('`').enumerate() {
+                match place % 2 {
+                    0 => commands.extend(spoken_in(piece, place == 0)),
+                    _ => commands.extend(counted_in_line(piece.trim_start_matches("$ "))),
+                }
+            }
         }
     }
-    commands.into_iter().map(|command| (FactKind::Command, command)).collect()
+    commands.into_iter().filter_map(fact_of).collect()
 }
 
-/// The words of a command before its first option, path or value.
-fn command_of(line: &str) -> Option<String> {
-    let first_of_several = line.split([';', '|', '&', '#']).next().unwrap_or_default();
-    let mut words = first_of_several.split_whitespace();
-    let program = words.next().filter(|word| PROGRAMS.contains(word))?;
-    let is_plain = |word: &&str| {
-        word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_:".contains(c))
-            && word.starts_with(|c: char| c.is_ascii_lowercase())
-    };
-    let rest = words.take_while(is_plain).take(COMMAND_WORDS_MAX - 1);
-    let command: Vec<&str> = std::iter::once(program).chain(rest).collect();
-    // A bare name of a program is a name, not something that was run.
-    let command = command.join(" ");
-    let is_alone =
-        !command.contains(' ') && !matches!(program, "make" | "pytest" | "tox" | "vitest");
-    (!is_alone && command.chars().count() <= NAME_CHARS_MAX).then_some(command)
+/// What somebody says is not to be run is no habit.
+fn spoken_in(piece: &str, is_line_start: bool) -> impl Iterator<Item = String> {
+    let spoken = commands_in_prose(piece, is_line_start).into_iter();
+    let run = spoken.filter(|command| !command.is_refused);
+    run.filter_map(|command| counted_in_line(command.names.first()?).into_iter().next())
+}
+
+fn fact_of(command: String) -> Option<(FactKind, String)> {
+    (command.chars().count() <= NAME_CHARS_MAX).then_some((FactKind::Command, command))
 }
 
 /// Finds what the user asks for in general: always, never, prefer, use this and not that.
@@ -314,6 +249,8 @@ fn has_inner_capital(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn names(facts: Vec<(FactKind, String)>) -> Vec<String> {
@@ -331,6 +268,20 @@ mod tests {
         check("$ npm install --save react && ls", &["npm install"]);
         check("the `go` keyword and `ls -la`", &[]);
         check("make sure it works", &[]);
+        check("make clean && make test", &["make clean", "make test"]);
+        check("run the tests with cargo nextest, then `git push`", &["cargo nextest", "git push"]);
+        check("never run git push on Fridays", &[]);
+    }
+
+    #[test]
+    fn what_was_run_counts() {
+        let check = |provenance: Value, expect: &[&str]| {
+            assert_eq!(names(commands_run(&provenance)), expect, "{provenance}");
+        };
+        check(json!({"commands": ["flutter test", "ls", "git add"]}), &["flutter test", "git add"]);
+        for nothing in [json!({}), json!(null), json!({"commands": "git add"}), json!([1])] {
+            check(nothing, &[]);
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::str::FromStr as _;
 use iai_store::{AttributeRole, Column, Reader, Role, Tier};
 use jiff::Timestamp;
 
+use crate::attributes::asked_for;
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
 use crate::projects::places_of;
@@ -81,7 +82,12 @@ impl MemoryEngine {
             "ENTITY" | "OBJECT" => ("ENTITY", attribute(AttributeRole::Entity)),
             _ => ("ENTITY", What::Attribute(None)),
         };
-        Ok(Wanted { role: name, filler: filler.trim().to_owned(), what })
+        let filler = match what {
+            // Kept is what a command runs, without what it is given.
+            What::Attribute(Some(AttributeRole::Command)) => asked_for(filler),
+            _ => filler.trim().to_owned(),
+        };
+        Ok(Wanted { role: name, filler, what })
     }
 
     fn said(&self, text: &str, now: Timestamp) -> Result<Column> {

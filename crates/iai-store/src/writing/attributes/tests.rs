@@ -90,9 +90,13 @@ fn an_attribute_counts_its_memories_once_and_goes_with_the_last() {
     assert_eq!(with, [number(3), number(1)]);
     let has = store.read().have_attribute(found.number, &[number(1), number(2)]).unwrap();
     assert_eq!(has, [true, false]);
+    let other = attribute(AttributeRole::File, "src/lib.rs");
+    assert_eq!(give(&mut store, 1, &[crane.clone(), other]), 1);
+    assert_eq!(named(&store, "src/main.rs"), [], "what is not taken again is gone");
+    assert_eq!(named(&store, "src/lib.rs")[0].2, 1);
     forget(&mut store, 1);
     assert_eq!(named(&store, "harbour crane")[0].2, 1);
-    assert_eq!(named(&store, "src/main.rs"), [], "nobody has it any more");
+    assert_eq!(named(&store, "src/lib.rs"), [], "nobody has it any more");
     assert_eq!(give(&mut store, 1, &[crane]), 0, "what is forgotten gets nothing");
     forget(&mut store, 3);
     assert_eq!(named(&store, "harbour crane"), []);
