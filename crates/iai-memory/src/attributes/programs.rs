@@ -134,7 +134,8 @@ const CARRIERS: &[(&str, &str)] = &[
 static LONE: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     words(
         "black ctest cypress eslint flake8 golangci-lint isort jest mypy phpstan phpunit \
-         playwright pre-commit prettier pylint pyright pytest rspec rubocop ruff shellcheck tox tsc vitest",
+         playwright pre-commit prettier pylint pyright pytest rspec rubocop ruff shellcheck tox \
+         tsc vitest",
     )
 });
 /// Programs that are a command with something behind them.

@@ -107,10 +107,10 @@ fn what_stands_together_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = store(folder.path());
     let (a, b) = (attribute(AttributeRole::Entity, "a"), attribute(AttributeRole::Tool, "b"));
-    for memory in [1, 2, 3] {
+    for memory in [1, 2] {
         give(&mut store, memory, std::slice::from_ref(&a));
     }
-    give(&mut store, 3, std::slice::from_ref(&b));
+    give(&mut store, 3, &[a, b]);
     let reader = store.read();
     let in_use = reader.attributes_in_use(0, 9).unwrap();
     assert_eq!(in_use.iter().map(|a| a.filler.as_str()).collect::<Vec<_>>(), ["a"]);
