@@ -9,6 +9,7 @@ mod open;
 mod remarked;
 mod sequels;
 mod telling;
+mod told;
 mod used;
 mod waived;
 mod wishes;

@@ -2,6 +2,7 @@
 
 mod age;
 mod anchor;
+mod asked;
 mod beside;
 mod brought;
 mod candidates;

@@ -3,7 +3,8 @@
 use jiff::Zoned;
 
 use super::lines::{cut, dated, day, flat, project_name, quoted};
-use super::material::{LastSession, Material, Told};
+use super::material::{LastSession, Material};
+use super::told::Told;
 use super::{Brief, CHARS_PER_TOKEN};
 use crate::recall::knobs::{Depth, Line, Manner};
 

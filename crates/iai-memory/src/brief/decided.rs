@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use iai_store::{Memory, Reader, Remark, RemarkKind, Role};
 use jiff::Timestamp;
 
-use super::material::{Since, Told, drop_beside, may_be_told};
+use super::material::may_be_told;
 use super::remarked::{Asked, Fresh, REMARKS_READ_MAX, merged, remarked};
 use super::sequels::told_since;
 use super::telling::{spoken_to, tells_enough};
+use super::told::{Since, Told, drop_beside};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{is_stop_word, n_shared};

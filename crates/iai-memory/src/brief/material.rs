@@ -12,6 +12,7 @@ use super::decided::{decided, decisions, holding, with_since};
 use super::open::{left_open, put_off};
 use super::remarked::{Asked, Fresh, kept};
 use super::telling::{says_what_it_is_about, states_something};
+use super::told::{Told, as_compared, is_news, told};
 use super::used::used;
 use super::wishes::preferences;
 use super::{BriefAsk, in_one_view};
@@ -20,9 +21,8 @@ use crate::error::Result;
 use crate::ingest::{PAGE_HOST, TERMINAL_HOST, TOOL_HOST};
 use crate::organise::{OWN_HOST, UNSAID_HOSTS};
 use crate::recall::knobs::Depth;
-use crate::remarks::open::{OpenThread, n_telling, open_threads};
+use crate::remarks::open::{OpenThread, open_threads};
 use crate::remarks::{Wording, beginning, is_spoken, is_up_to_date, remarks_after};
-use crate::taught;
 use crate::trust::distrust;
 
 /// What these hosts store is kept on purpose, made here or taught; it is no turn of a conversation.
@@ -42,12 +42,8 @@ const PINS_MAX: usize = 12;
 const PROJECTS_MAX: usize = 5;
 /// A turn of fewer words says nothing by itself.
 const TELLING_WORDS_MIN: usize = 3;
-/// What is shorter may be a part of anything.
-const REPEATED_BYTES_MIN: usize = 16;
-/// To what is longer, one word adds nothing: "… Remind me."
-const LONG_BYTES_MIN: usize = 48;
 /// Whether a turn says anything is seen in so much of it.
-const TELLING_BYTES: usize = 2000;
+pub(super) const TELLING_BYTES: usize = 2000;
 
 /// How much of each kind is read. The budget decides what of it is told; where there is room for
 /// more, more is read.
@@ -105,45 +101,6 @@ impl Caps {
             },
         }
     }
-}
-
-/// Something somebody said, as it is told.
-#[derive(Debug, Clone)]
-pub(super) struct Told {
-    pub(super) id: MemoryId,
-    pub(super) role: Role,
-    pub(super) at: Timestamp,
-    pub(super) words: String,
-    /// What is to be known about it, in a word or two.
-    pub(super) aside: Option<String>,
-    /// What was said since that changes it.
-    pub(super) since: Option<Since>,
-}
-
-/// What was said since: where it stands, when, and the words.
-#[derive(Debug, Clone)]
-pub(super) struct Since {
-    pub(super) id: MemoryId,
-    pub(super) at: Timestamp,
-    /// None where it was said in another project, and not for all of them.
-    pub(super) words: Option<String>,
-}
-
-impl Since {
-    /// Tells all of a turn.
-    pub(super) fn of(newer: Memory) -> Self {
-        Self { id: newer.id, at: newer.turn_at, words: Some(newer.text) }
-    }
-}
-
-/// Leaves out what stands beside another already.
-pub(super) fn drop_beside(told_of: &mut Vec<Told>) {
-    let beside: Vec<Since> = told_of.iter().filter_map(|told| told.since.clone()).collect();
-    told_of.retain(|told| {
-        let is_it =
-            |since: &Since| since.words.as_ref().is_some_and(|own| own.contains(&told.words));
-        !beside.iter().any(|since| since.id == told.id && is_it(since))
-    });
 }
 
 /// The last session of the project.
@@ -370,7 +327,12 @@ impl Material {
             &mut self.earlier,
         ];
         for kind in kinds {
-            kind.retain(|told| is_news(&mut seen, told));
+            // What a line is out of date by is told already: the line need not be.
+            let is_over = |told: &Told, seen: &BTreeSet<String>| {
+                let since = told.since.as_ref().and_then(|since| since.words.as_deref());
+                since.is_some_and(|words| seen.contains(&as_compared(words)))
+            };
+            kind.retain(|told| !is_over(told, &seen) && is_news(&mut seen, told));
             let beside = kind.iter().filter_map(|told| told.since.as_ref()?.words.as_deref());
             seen.extend(beside.map(as_compared));
         }
@@ -384,24 +346,6 @@ impl Material {
             last.ended_with.retain(|told| is_news(&mut seen, told));
         }
     }
-}
-
-/// Tells whether something was not told yet, alone or with nothing of its own around it, and takes
-/// it down.
-fn is_news(seen: &mut BTreeSet<String>, told: &Told) -> bool {
-    let words = as_compared(&told.words);
-    let is_around = |known: &String| {
-        let rest = words.split_once(known.as_str());
-        let n_told = rest.map(|(before, behind)| n_telling(before) + n_telling(behind));
-        let n_told_max = usize::from(LONG_BYTES_MIN <= known.len());
-        REPEATED_BYTES_MIN <= known.len() && n_told.is_some_and(|n_told| n_told <= n_told_max)
-    };
-    !seen.iter().any(is_around) && seen.insert(words)
-}
-
-/// No more of what is told is quoted.
-fn as_compared(words: &str) -> String {
-    beginning(words, TELLING_BYTES).to_lowercase()
 }
 
 /// The two ends of a session, as far as they belong to the project and still hold. Not all of it
@@ -489,22 +433,4 @@ impl Session {
 /// Returns each turn with the one before it.
 fn each_behind(turns: &[Memory]) -> impl Iterator<Item = (&Memory, Option<&Memory>)> {
     turns.iter().zip(std::iter::once(None).chain(turns.iter().map(Some)))
-}
-
-/// Builds what is told; what was generated says so.
-pub(super) fn told(memory: &Memory, words: &str, aside: Option<&str>) -> Told {
-    let is_generated = memory.provenance.get("generated").is_some();
-    let generated = is_generated.then_some("generated summary");
-    let taught = taught::source_of(&memory.provenance);
-    let taught = taught.map(|source| format!("taught from {source}"));
-    let asides = generated.into_iter().chain(taught.as_deref()).chain(aside);
-    let asides: Vec<&str> = asides.collect();
-    Told {
-        id: memory.id,
-        role: memory.role,
-        at: memory.turn_at,
-        words: words.to_owned(),
-        aside: (!asides.is_empty()).then(|| asides.join(", ")),
-        since: None,
-    }
 }

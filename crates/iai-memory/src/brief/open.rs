@@ -4,9 +4,10 @@
 use iai_store::{MemoryId, Reader, Remark, RemarkKind};
 use jiff::SignedDuration;
 
-use super::material::{Session, Told, may_be_told, recent_sessions, told};
+use super::material::{Session, may_be_told, recent_sessions};
 use super::remarked::{Asked, folded};
 use super::telling::{spoken_to, tells_enough};
+use super::told::{Told, told};
 use crate::error::Result;
 use crate::remarks::open::{OpenThread, Spoken, Why};
 

@@ -8,7 +8,8 @@ use iai_store::{Memory, MemoryId, MemoryNumber, Reader, Remark, RemarkKind};
 use jiff::Timestamp;
 
 use super::lines::{cut, flat};
-use super::material::{Told, may_be_told, told};
+use super::material::may_be_told;
+use super::told::{Told, told};
 use crate::error::Result;
 use crate::remarks::Wording;
 

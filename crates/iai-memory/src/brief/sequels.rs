@@ -3,7 +3,8 @@
 
 use iai_store::{Reader, Remark, RemarkKind, Sequel};
 
-use super::material::{Since, may_be_told};
+use super::material::may_be_told;
+use super::told::Since;
 use crate::error::Result;
 use crate::organise::has_alike;
 use crate::recall::telling_words;

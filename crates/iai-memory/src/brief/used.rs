@@ -5,8 +5,9 @@ use std::cmp::Reverse;
 use iai_store::{Memory, MemoryNumber, Reader, Role, UsedMemory, Uses};
 use jiff::Timestamp;
 
-use super::material::{Told, may_be_told, told};
+use super::material::may_be_told;
 use super::telling::{statements, states_something};
+use super::told::{Told, told};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::recall::{NameSearch, named_since, said_since};

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use iai_store::{MemoryNumber, Reader, Remark, RemarkKind, Sequel};
 
 use super::lines::project_name;
-use super::material::{Since, may_be_told};
+use super::material::may_be_told;
 use super::remarked::{Asked, folded, joined};
+use super::told::Since;
 use crate::engine::MemoryEngine;
 use crate::error::Result;
 use crate::organise::{has_alike, is_alike, is_stop_word};

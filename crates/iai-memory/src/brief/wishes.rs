@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use iai_store::{Reader, Remark, RemarkKind};
 use jiff::SignedDuration;
 
-use super::material::{Told, drop_beside, may_be_told};
+use super::material::may_be_told;
 use super::remarked::{Asked, folded, joined, remarked, undisputed};
 use super::sequels::told_since;
+use super::told::{Told, drop_beside};
 use super::waived::{Fate, Waivers};
 use crate::engine::MemoryEngine;
 use crate::error::Result;

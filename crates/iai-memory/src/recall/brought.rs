@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use iai_store::{Memory, MemoryNumber, Role};
 use jiff::Timestamp;
 
+use super::asked::words_of_figures;
 use super::changes::telling_words;
 use super::cue::Cue;
 use super::figures::{NamedFigures, figures_by_unit};
@@ -20,7 +21,7 @@ use super::replacing::{
 };
 use super::since::{NAMED_BY_MAX, NameSearch, Since, TEXT_BYTES_MAX, named_since, tied_since};
 use super::stated::stated_of;
-use super::values::{Sameness, Wanted, retold, words_of_figures};
+use super::values::{Sameness, Wanted, retold};
 use crate::error::Result;
 use crate::organise::n_shared;
 use crate::remarks::{Wording, is_spoken};

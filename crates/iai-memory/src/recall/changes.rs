@@ -187,8 +187,9 @@ const CHANGES: &str = "\
      given up|gave up|give up|giving up|move off|moved off|moving off|comes in|has retired|\
      as of today|as of now|as of tomorrow|from tomorrow|from tomorrow on|since today|\
      since yesterday|since this|since monday|since tuesday|since wednesday|since thursday|\
-     since friday|since last week|the new|change to|changing to|open it to|opened it to|\
-     we call it|we call that|has been moved|have been moved|has been renamed|has moved|have moved|moves|slips|jetzt|ab jetzt|ab heute|\
+     since friday|since last week|the new … is|change to|changing to|open it to|opened it to|\
+     we call it|we call that|has been moved|have been moved|has been renamed|has moved|\
+     have moved|moves|slips|jetzt|ab jetzt|ab heute|\
      nicht mehr|statt|stattdessen|doch lieber|künftig|wird zu|wechseln zu|wechseln auf|steigt auf|\
      sinkt auf|übernimmt|umbenannt|umgezogen|verlegt|verschoben|vertagt|\
      теперь|больше не|вместо|перешли|переименован*|перенесли|отложили|\

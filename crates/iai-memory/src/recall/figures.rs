@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use crate::attributes::{number_of, weekday_of};
+use crate::organise::is_stop_word;
 use crate::remarks::is_one_of;
 
 /// Words before a figure and behind it that say what it is of: "port is now 8080", "96 grains".
@@ -13,6 +14,9 @@ const WORDS_BEHIND: usize = 4;
 /// Of a text so many words are read, and so many figures.
 const PIECES_MAX: usize = 256;
 const FIGURES_MAX: usize = 24;
+
+/// Shorter words do not say what a text is about.
+const TELLING_LETTERS_MIN: usize = 3;
 
 /// A word of a text with its signs taken off.
 pub(super) struct Piece {
@@ -230,7 +234,15 @@ pub(super) fn is_unit(word: &str) -> bool {
     UNITS.iter().any(|(unit, _)| *unit == word)
 }
 
-/// Figures by the name from code that they stand beside.
+/// Tells whether a word says what a text is about, and is no figure or unit.
+pub(super) fn tells(word: &str) -> bool {
+    TELLING_LETTERS_MIN <= word.chars().count()
+        && !is_stop_word(word)
+        && !is_unit(word)
+        && figure_of(word).is_none()
+}
+
+/// Figures by what they are of: a word beside them, a unit, a name from code.
 pub(super) type NamedFigures = BTreeMap<String, BTreeSet<String>>;
 
 /// Returns the figures that stand beside names from code.
