@@ -225,7 +225,7 @@ pub(super) fn is_plural(word: &str) -> bool {
 pub(super) const LEAD_INS: &str = "\
      please|pls|again|ok|okay|so|and|also|but|well|btw|yes|yeah|no wait|note|important|hey|right|\
      then|fine|great|good|nice|first|second|third|otherwise|generally|in general|actually|listen|\
-     bitte|und|gut|generell|grundsätzlich|außerdem|y|eso sí|otra|además|et|oui|aussi|и|а|да|ещё";
+     oh|bitte|und|gut|generell|grundsätzlich|außerdem|y|eso sí|otra|además|et|oui|aussi|и|а|да|ещё";
 
 /// What calls the rest a rule …
 const RULES: &str = "\

@@ -4,6 +4,8 @@
 //!
 //! English first, then the basics of German, Russian, French and Spanish.
 
+mod styles;
+
 use std::ops::Range;
 
 use super::open::waits_for_somebody;
@@ -15,6 +17,8 @@ use super::phrase::{Wording, is_one_of};
 use super::placed::{NEEDED, OF_EACH, SERVED};
 use super::reach::names_all;
 use super::wishes::{is_like_code, is_one_off};
+pub(super) use styles::is_asked_politely;
+use styles::{is_about_tone, is_on_everything, says_how_much};
 
 /// Sentences before an order in which it may be announced.
 const ANNOUNCED_BEFORE_MAX: usize = 3;
@@ -29,6 +33,7 @@ const TASTE_WORDS_MIN: usize = 6;
 
 /// Tells whether a sentence asks in plain words for something that holds for longer.
 pub(super) fn is_wish(sentence: &str) -> bool {
+    let as_said = sentence;
     let sentence = &without_quotations(sentence);
     let whole = Wording::of(sentence);
     // Nearly every sentence has none of the words that its clauses are looked at for.
@@ -38,6 +43,8 @@ pub(super) fn is_wish(sentence: &str) -> bool {
         || is_placed() && begins_with_place(sentence) && is_asked_there(sentence)
         || names_all(&whole) && begins_with_all(sentence) && is_ordered_behind(sentence)
         || is_placed() && (is_contrast_in_place(sentence) || is_wanted_there(&whole))
+        || is_about_tone(as_said, &whole)
+        || is_on_everything(sentence)
         || whole.has_any(WITH) && whole.has_any(RUN) && is_done_with(sentence)
         || whole.has_any(TASTES) && is_taste_shared(sentence, &whole)
         || (whole.has_any(BROUGHT) || whole.has_any(PROPOSED)) && is_kept_out(sentence)
@@ -89,11 +96,14 @@ pub(super) fn announcement_before<'a>(
     before.find(|sentence| announces(sentence))
 }
 
-/// Tells whether a sentence goes on with the wish before it: "and CTEs instead of subqueries".
+/// Tells whether a sentence goes on with the wish before it: "and CTEs instead of subqueries",
+/// "three sentences are enough for me".
 pub(super) fn goes_on_with_a_wish(sentence: &str) -> bool {
     let whole = Wording::of(sentence);
-    let is_beside = whole.begins_any("and|also|plus|und|auch|y|et|и");
-    is_beside && whole.len() <= BRIEF_WORDS_MAX && !whole.is_question && is_bare_contrast(&whole)
+    let is_beside = || whole.begins_any("and|also|plus|und|auch|y|et|и");
+    whole.len() <= BRIEF_WORDS_MAX
+        && !whole.is_question
+        && (is_beside() && is_bare_contrast(&whole) || says_how_much(sentence))
 }
 
 /// Tells whether a head before a colon says that what stands behind it holds in all projects.
@@ -103,10 +113,21 @@ pub(super) fn is_headed_for_all(said: &str) -> bool {
 
 fn is_of_now(sentence: &str, whole: &Wording) -> bool {
     is_one_off(whole)
-        || is_told(whole)
+        || is_told(&Wording::of(without_reason(sentence)))
         || [ANY_TIME, HAPPENED, FOR_NOW].iter().any(|told| whole.has_any(told))
         || is_like_code(sentence)
         || waits_for_somebody(sentence)
+}
+
+/// Leaves out why something is wished, which tells or thinks of something: "…, it's a single app
+/// and every scope would be the same".
+fn without_reason(sentence: &str) -> &str {
+    let mut commas = sentence.match_indices(", ").map(|(at, _)| at);
+    let is_reason = |at: &usize| {
+        let reason = sentence.get(at + 1..).unwrap_or_default();
+        Wording::of(reason).begins_any(REASONS)
+    };
+    commas.find(is_reason).and_then(|at| sentence.get(..at)).unwrap_or(sentence)
 }
 
 fn head_of(sentence: &str) -> Option<(Wording, &str)> {
@@ -366,6 +387,11 @@ const FOR_NOW: &str = "\
      i'll|i will|i'm|i am|while|still|already|you forgot|you missed|in this session|\
      in this branch|in this pr|in this file|in this commit|in this function";
 
+/// Begins why something is wished.
+const REASONS: &str = "\
+     it's|it is|because|since|there's|there is|they're|they are|that's because|weil|da|porque|\
+     parce que|потому что";
+
 /// Tells how something is done.
 const WAYS: &str = "\
      is written|are written|is named|are named|are called|is formatted|are formatted|is kept|\
@@ -378,7 +404,7 @@ const SHAPED: &str = "\
      drop|skip|omit|leave out|leave off|put|write|use|keep|begin|start|end|prefix|shorten|lass|\
      schreib|schreibe|escribe|écris|пиши";
 /// … that is made over and over.
-const OVER_AND_OVER: &str = "\
+pub(super) const OVER_AND_OVER: &str = "\
      commit messages|commit message|pr titles|pr texts|pr descriptions|pull request titles|\
      pull request descriptions|branch names|changelog entries|release notes|test names|answers|\
      commit nachrichten|mensajes de commit|messages de commit";

@@ -276,6 +276,10 @@ mod tests {
             "We will look at the mobile layout next year.",
             "someday we should split the monolith",
             "Push notifications: maybe later.",
+            "B2B prices stay on that list, Daniel would like them, but that's next year's topic.",
+            "And video consultations, since Dr. Haas keeps mentioning them: also not now, maybe \
+             next year.",
+            "And some day I'd like a storm warning on the display, but that's for later.",
         ] {
             check(text, &[text]);
         }
@@ -307,6 +311,8 @@ mod tests {
             "never mind the parser, we'll look at it later",
             "for the time in May, let's look at the very start of the parser",
             "Please run the parser tests now.",
+            "The keynote of the conference is about next year's topic.",
+            "Deleted users of the portal stay on that list.",
         ] {
             check(text, &[]);
         }

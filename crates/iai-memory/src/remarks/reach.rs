@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use iai_store::{NewRemark, Reach, RemarkKind};
 
-use super::phrase::{Wording, is_one_of};
+use super::phrase::{Wording, is_one_of, is_question};
 use super::placed::Place;
 use super::plain::{announcement_before, announces_for_all, is_headed_for_all};
 
@@ -52,7 +52,7 @@ pub(super) fn spread(
             within.filter_map(|range| text.get(range.clone())).any(is_only_reach)
         };
         let is_named = place.is_some_and(|place| place.is_named_in(said));
-        let is_of_place = is_named && !names_all(&Wording::of(said));
+        let is_of_place = is_named && !names_all(&Wording::of(said)) && !names_the_others(said);
         if is_meant
             && !is_of_place
             && (holds_everywhere(said)
@@ -76,7 +76,7 @@ fn is_spread_behind(text: &str, ranges: &[Range<usize>], own: Range<usize>) -> b
         let wording = Wording::of(said);
         // Behind the next wish it is about that one, unless it is said of all before it.
         let is_of_it = range.end <= own.end && wording.len() <= BEHIND_WORDS_MAX;
-        is_only_reach(said) || is_of_it && names_all(&wording)
+        is_only_reach(said) || is_of_it && (names_all(&wording) || names_the_others(said))
     })
 }
 
@@ -89,7 +89,10 @@ fn is_announced(text: &str, ranges: &[Range<usize>], start_byte: usize) -> bool 
 
 pub(super) fn holds_everywhere(said: &str) -> bool {
     let wording = Wording::of(said);
-    names_all(&wording) || is_headed_for_all(said) || !wording.has_any(HERE) && is_of_talk(said)
+    names_all(&wording)
+        || names_the_others(said)
+        || is_headed_for_all(said)
+        || !wording.has_any(HERE) && is_of_talk(said)
 }
 
 /// Tells whether a clause is about how the assistant talks: "no emojis please in the shop" is about
@@ -106,6 +109,22 @@ pub(super) fn names_all(wording: &Wording) -> bool {
     let is_named = wording.has_any(ALL_PROJECTS)
         || wording.has_any("all of them") && wording.has_any("in this project|in this repo");
     is_named && !wording.has_any(NOT_ALL) && !wording.is_question
+}
+
+/// Tells whether a clause says that something is for the other projects, too, and nothing else: "the
+/// same goes for my other repos". It makes no wish of a report: bugs are elsewhere, too.
+fn names_the_others(said: &str) -> bool {
+    let mut clauses = said.split([',', ';', '(', ')', '–', '—', '.', '!', '?']).map(Wording::of);
+    !is_question(said)
+        && clauses.any(|clause| {
+            clause.has_any(OTHERS)
+                && clause.has_any(TOO)
+                && clause.len() <= ONLY_WORDS_MAX
+                && !clause.has_any("not|only|nicht|nur|no|solo|pas|не")
+                && clause
+                    .words()
+                    .all(|word| is_one_of(word, OF_REACH) || is_one_of(word, OF_OTHERS))
+        })
 }
 
 /// Tells whether a sentence says nothing else than that: "All repos."
@@ -150,6 +169,19 @@ const NOT_ALL: &str = "\
      not in all|not for all|not all|other repos|other projects|the others|only in this|\
      only for this|only in this one|this one only|for this one|andere repos|\
      andere projekte|otros proyectos";
+/// The rest of the projects, …
+const OTHERS: &str = "\
+     other projects|other repos|other repositories|other codebases|other ones|the others|\
+     anderen projekte|anderen projekten|anderen repos|otros proyectos|autres projets|\
+     других проектах|других проектов";
+/// … beside this one, …
+const TOO: &str = "\
+     also|too|same|as well|likewise|auch|genauso|también|igual|aussi|pareil|тоже|также";
+/// … and what is said of them beside.
+const OF_OTHERS: &str = "\
+     other|others|ones|same|as|well|likewise|with|to|holding|to|my|auch|genauso|in|meinen|meine|\
+     die|den|anderen|también|igual|mis|otros|aussi|pareil|mes|autres|тоже|также|и|в|других|\
+     проектов";
 /// How the assistant talks, wherever it does.
 const TALK: &str = "\
      short answers|shorter answers|keep answers|keep your answers|keep the answers|\
@@ -225,6 +257,22 @@ mod tests {
         check(tastes, &[(tastes, here)]);
         let utc = "utc in logs, docs and cron comments. all projects.";
         check(utc, &[(utc, all)]);
+        let push = "No, please never push, I always do that myself.";
+        check(&format!("{push} Also for the other projects."), &[(push, all)]);
+        check(&format!("{push} The same goes for my other repos."), &[(push, all)]);
+        check(&format!("{push} Not for the other projects, though."), &[(push, here)]);
+        check(&format!("{push} Also the other projects have a hook."), &[(push, here)]);
+        let others = "Please never push, goes for the others too.";
+        check(others, &[(others, all)]);
+        check("The login page is blue. Also in the other projects.", &[]);
+        let enough = "And could you keep the summaries a bit shorter in general? Three sentences \
+                      are enough for me, in every project.";
+        check(enough, &[(enough, all)]);
+        let scope = "From now on I want conventional commits with a scope in all my repos, like \
+                     feat(gate): accept v3 frames.";
+        check(scope, &[(scope, all)]);
+        check("From now on the retry calls send(frame): in all my repos.", &[]);
+        check("You can stop with the summary at the end of each session, in all projects.", &[]);
         check("Add the licence header to all repos.", &[]);
         check("Every project has its own Dockerfile.", &[]);
         check("The login bug is back. Same in every repo.", &[]);

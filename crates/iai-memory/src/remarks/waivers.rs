@@ -4,7 +4,9 @@
 //!
 //! English first, then the basics of German, Russian, French and Spanish.
 
-use super::phrase::Wording;
+use super::orders::{LEAD_INS, THAT_ONE, clauses, is_order_of, is_plural};
+use super::phrase::{Wording, is_one_of};
+use super::plain::OVER_AND_OVER;
 use super::sentences::sentences;
 use super::wishes::SINCE_TODAY;
 
@@ -40,10 +42,50 @@ pub(crate) fn waived_by(sentence: &str) -> Option<Waived> {
     let is_waiver = wording.has_any(NO_LONGER)
         || is_addressed && (wording.has_any(ENDED) || wording.has_any(EXCEPTIONS))
         || is_may()
+        || is_given_up(sentence) && !is_one_off()
         || [ALLOWED, NEEDLESS, LIMITS].iter().any(|said| wording.has_any(said)) && is_lasting();
     let leaves_a_rest = wording.has_any(EXCEPTIONS) || wording.has_any(LIMITS);
     let how = if leaves_a_rest || !is_addressed { Waived::Partly } else { Waived::Wholly };
     is_waiver.then_some(how)
+}
+
+/// "I'm done with squash commits", "enough of the emojis", "no more recaps please": a habit. Who is
+/// done with the migration, with reviewing or with step 2 reports a task.
+fn is_given_up(sentence: &str) -> bool {
+    let whole = Wording::of(sentence);
+    clauses(sentence).any(|said| {
+        let clause = Wording::of(said).without_lead_in(LEAD_INS);
+        let done = clause.possible(DONE_WITH).find_map(|done| clause.begins(done));
+        let sick = clause.possible(SICK_OF).find_map(|sick| clause.begins(sick));
+        let more = clause.possible("no more").find_map(|more| clause.begins(more));
+        let is_asked = || whole.has_any("please|bitte");
+        let named = |next: usize| clause.words().skip(next);
+        let is_task = |word: &str| {
+            is_one_of(word, THAT_ONE)
+                || is_one_of(word, TASKS)
+                || word.ends_with("ing")
+                || word.chars().any(|letter| letter.is_ascii_digit())
+        };
+        let is_habit = |next: usize| !named(next).any(is_task);
+        // A noun alone may be a task: "I'm done with login".
+        let is_many = |next: usize| named(next).any(is_plural) || whole.has_any(OVER_AND_OVER);
+        let is_trouble = clause.words().any(|word| is_one_of(word, TROUBLE));
+        !is_trouble
+            && (done.is_some_and(|next| is_habit(next) && is_many(next))
+                || sick.is_some_and(|next| 0 < named(next).count())
+                || more.is_some_and(|next| is_asked() && is_habit(next) && is_many(next)))
+    })
+}
+
+/// Tells whether a sentence only lets something be: nobody wishes that it is done, or how. Who need
+/// not be asked any more wishes that it is done without.
+pub(super) fn only_lets_be(sentence: &str) -> bool {
+    let wording = Wording::of(sentence).without_lead_in(LEAD_INS);
+    let let_be = wording.possible(LET_BE).find_map(|let_be| wording.begins(let_be));
+    let deed = let_be.and_then(|next| wording.word(next));
+    deed.is_some_and(|deed| !is_one_of(deed, "ask|asking|to|me|you|check|confirm"))
+        && waived_by(sentence) == Some(Waived::Wholly)
+        && !clauses(sentence).skip(1).any(is_order_of)
 }
 
 /// Tells how much all of the sentences of a waiver take back together.
@@ -92,6 +134,34 @@ const NO_LONGER: &str = "\
      are over now|freeze is over|ban is over|back to normal|relax the|loosen the|lift the|\
      not that strict|less strict|don't bother|no more asking|vergiss|gilt nicht|doch wieder|\
      hat sich erledigt|забудь|отмен*|plus besoin|oublie|annule|olvida|olvídate|cancela";
+
+/// Gives a habit up, or reports that a task is done.
+const DONE_WITH: &str = "\
+     i'm done with|im done with|i am done with|we're done with|we are done with|fertig mit|\
+     j'en ai fini avec|he terminado con";
+/// Gives up whatever is named.
+const SICK_OF: &str = "\
+     i'm sick of|im sick of|i am sick of|i'm tired of|im tired of|i am tired of|i'm fed up with|\
+     im fed up with|enough of|i've had enough of|i had enough of|ich habe genug von|genug von|\
+     schluss mit|basta de|estoy harto de|j'en ai marre de|assez de|хватит|надоели";
+/// What is worked at, and done some time.
+const TASKS: &str = "\
+     work|task|tasks|part|parts|step|steps|phase|review|reviews|migration|migrations|release|\
+     deploy|deployment|setup|refactor|refactors|feature|features|ticket|tickets|issue|issues|\
+     pr|prs|lunch|dinner|meetings|call|calls|today|everything|all|backend|frontend|research|\
+     edits|changes|tests|docs|for|you|life|school|exams|i|we|go|let's";
+/// What nobody asked for.
+const TROUBLE: &str = "\
+     flaky|broken|slow|failing|failed|bug|bugs|error|errors|crash|crashes|timeout|timeouts|warning|\
+     warnings|problems|failures|conflicts|issues|question|questions|this|these|it|that|changes|\
+     them|him|her|you|waiting|surprises|time|room|space|memory|than|is|are|was|were|has|have|pass|\
+     passes|work|works|fail|fails|to";
+
+/// Lets something be.
+const LET_BE: &str = "\
+     you can stop|you may stop|you can stop with|you may stop with|you can skip|you may skip|\
+     you can drop|you may drop|you can omit|you may omit|you can leave out|you may leave out|\
+     you can leave off|no need to|no need for|puedes omitir|puedes dejar de";
 
 /// Says that something has ended, whoever may have ended it …
 const ENDED: &str = "\
@@ -186,6 +256,7 @@ mod tests {
             "du darfst Abhängigkeiten künftig selbst hinzufügen",
             "ya no hace falta que me preguntes",
             "тесты больше не нужны",
+            "ok, no more summaries, please",
         ] {
             check(sentence, Some(Waived::Wholly));
         }
@@ -198,6 +269,10 @@ mod tests {
             "nur noch bei Prod musst du fragen",
             "the release freeze is over, merge away",
             "and in this repository, only in this one, you may commit by yourself",
+            "commit messages: i'm done with feat/fix/chore.",
+            "I'm done with squash commits",
+            "ok, i'm sick of the emojis",
+            "Enough of conventional commits.",
         ] {
             check(sentence, Some(Waived::Partly));
         }
@@ -215,8 +290,34 @@ mod tests {
             "You may want to look at the migration log",
             "everything else works",
             "no tests pass except the slow ones",
+            "I'm done with the migration",
+            "I'm done with login, next the cart",
+            "I'm done with reviews",
+            "i'm done with step 2",
+            "commit messages: I'm done with the docs",
+            "enough for today",
+            "enough of the shards are up",
+            "I'm sick of these flaky tests",
+            "no more than three lines please",
+            "no more errors please",
+            "no more questions please",
         ] {
             check(sentence, None);
+        }
+    }
+
+    #[test]
+    fn who_only_lets_something_be_wishes_nothing() {
+        for (said, expect) in [
+            ("You can stop with the summary at the end of each session, in all projects.", true),
+            ("you may skip the changelog from now on", true),
+            ("No need to rerun the whole suite each time, please", true),
+            ("you can stop asking me before every commit", false),
+            ("You can skip the changelog from now on, always write a note instead", false),
+            ("you may push branches now", false),
+            ("never push to main", false),
+        ] {
+            assert_eq!(only_lets_be(said), expect, "{said}");
         }
     }
 }

@@ -6,8 +6,9 @@
 
 use super::orders::{ACTIONS, is_standing_order};
 use super::phrase::{Wording, is_one_of};
-use super::plain::is_wish;
+use super::plain::{is_asked_politely, is_wish};
 use super::rules::{LEAD_INS, POINTING, POINTING_BACK, is_labelled};
+use super::waivers::only_lets_be;
 
 /// Shorter sentences say nothing by themselves, longer ones say more than one thing.
 const WORDS: std::ops::RangeInclusive<usize> = 3..=40;
@@ -15,7 +16,13 @@ const WORDS: std::ops::RangeInclusive<usize> = 3..=40;
 /// Tells whether the user says how they want things to be done from now on.
 pub(super) fn is_preference(sentence: &str) -> bool {
     let wording = Wording::of(sentence);
-    if wording.is_question || !WORDS.contains(&wording.len()) || is_like_code(sentence) {
+    if !WORDS.contains(&wording.len()) || is_like_code(sentence) {
+        return false;
+    }
+    if wording.is_question {
+        return is_asked_politely(sentence);
+    }
+    if only_lets_be(sentence) {
         return false;
     }
     let wording = wording.without_lead_in(LEAD_INS);
@@ -74,14 +81,25 @@ fn wishes_none(sentence: &str) -> bool {
 /// Tells whether a sentence is about a line of code rather than about work: a call, a path of
 /// modules, a comment, an arrow.
 pub(super) fn is_like_code(sentence: &str) -> bool {
-    let is_call = |[before, open, next]: [char; 3]| {
+    let is_call = |(at, open): (usize, &str)| {
+        let (before, behind) = sentence.split_at_checked(at).unwrap_or_default();
+        let inside = behind.get(open.len()..).unwrap_or_default();
         // "no unwrap() in handlers" is about work.
-        before.is_alphanumeric() && (open == '[' || open == '(' && next != ')')
+        let has_words = open == "[" || !inside.is_empty() && !inside.starts_with(')');
+        before.ends_with(char::is_alphanumeric) && has_words && !is_commit_head(before, inside)
     };
-    let letters: Vec<char> = sentence.chars().collect();
-    letters.array_windows().copied().any(is_call)
+    sentence.match_indices(['(', '[']).any(is_call)
         || ["→", "::", "//", " = ", "()`"].iter().any(|mark| sentence.contains(mark))
 }
+
+/// "feat(gate): accept v3 frames" is how a commit is called.
+fn is_commit_head(before: &str, inside: &str) -> bool {
+    let kind = before.rsplit(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+    let behind = inside.split_once(')').map(|(_, behind)| behind.trim_start_matches('!'));
+    is_one_of(kind, COMMIT_KINDS) && behind.is_some_and(|behind| behind.starts_with(':'))
+}
+
+const COMMIT_KINDS: &str = "feat|fix|chore|docs|refactor|perf|test|build|ci|style|revert";
 
 /// Openings that say by themselves that something is wished for good.
 const WISHES: &str = "\

@@ -135,3 +135,45 @@ fn tools_tastes_and_what_comes_before_anything_of_a_kind() {
     assert!(!goes_on_with_a_wish("and it returns null instead of an error"));
     assert!(!goes_on_with_a_wish("and fix the parser instead of the test"));
 }
+
+#[test]
+fn tones_habits_of_code_and_what_is_asked_for_in_general() {
+    check(
+        true,
+        &[
+            "TypeScript: no \"any\" in this codebase please, use unknown and narrow it.",
+            "About the texts: everything patients see in this app has to be formal, with \"Sie\".",
+            "Texts in the interface should use the informal \"du\", it's just us.",
+            "All mails must be informal.",
+            "Oh and in this project I'd like type hints on everything, also on private helpers.",
+            "In this repo drop the scope from commit messages, it's a single app and every scope \
+             would be \"web\".",
+            "And could you keep the summaries a bit shorter in general?",
+            "Can you please use tables from now on?",
+        ],
+    );
+    check(
+        false,
+        &[
+            "everything users see in this app is cached",
+            "everything users see in this app has to be cached",
+            "the texts in the interface use du",
+            "the texts in the interface use \"du\"",
+            "These texts should be formal.",
+            "The labels should be unique in this app",
+            "In this project I'd like a dark mode everywhere.",
+            "I'd like type hints on this function in this project.",
+            "In this project I'd like a summary of all comments everywhere.",
+            "could you keep the lock?",
+            "could you use generics in general?",
+            "would you use Postgres in general?",
+            "can you explain in general how it works?",
+            "Could you keep it for now, in general?",
+            "In this repo drop the users table, it's a single app",
+            "In this repo use tabs would be odd, it's Go",
+        ],
+    );
+    assert!(goes_on_with_a_wish("Three sentences are enough for me, in every project."));
+    assert!(!goes_on_with_a_wish("two tests are enough to reproduce"));
+    assert!(!goes_on_with_a_wish("that's enough for today"));
+}

@@ -158,7 +158,10 @@ const LATER_AT_THE_END: &str = "\
 const LATER_AT_AN_END: &str = "\
      can come later|may come later|could come later|should come later|can follow later|\
      may follow later|that's for later|that is for later|this is for later|it's for later|\
-     something for later|those are for later|these are for later|leave that for later|\
+     something for later|that's next year's topic|that is next year's topic|\
+     that's next month's topic|that's next quarter's topic|that's a topic for next year|\
+     that is a topic for next year|that's something for next year|that is something for next year|\
+     those are for later|these are for later|leave that for later|\
      leave it for later|leave this for later|leave those for later|leave them for later|\
      leave these for later|that must wait|this must wait|those must wait|that has to wait|\
      this has to wait|that will have to wait|this will have to wait|that'll have to wait|\
