@@ -115,6 +115,7 @@ pub(super) fn names_all(wording: &Wording) -> bool {
 /// same goes for my other repos". It makes no wish of a report: bugs are elsewhere, too.
 fn names_the_others(said: &str) -> bool {
     let mut clauses = said.split([',', ';', '(', ')', '–', '—', '.', '!', '?']).map(Wording::of);
+    let is_of_reach = |word: &str| is_one_of(word, OF_REACH) || is_one_of(word, OF_OTHERS);
     !is_question(said)
         && clauses.any(|clause| {
             clause.has_any(OTHERS)
@@ -212,18 +213,21 @@ mod tests {
     use crate::remarks::remarks_of;
     use crate::trial::Trial;
 
+    #[track_caller]
+    fn check_wishes(trial: &Trial, text: &str, expect: &[(&str, Reach)]) {
+        let id = trial.tell(&[text])[0];
+        let memory = trial.engine.read(|reader| Ok(reader.memory(id)?)).unwrap().unwrap();
+        let remarks = remarks_of(&memory);
+        let wishes = remarks.iter().filter(|own| own.kind == RemarkKind::Preference);
+        let found: Vec<(&str, Reach)> =
+            wishes.map(|own| (&memory.text[own.start_byte..own.end_byte], own.reach)).collect();
+        assert_eq!(found, expect, "{text}");
+    }
+
     #[test]
     fn a_wish_holds_where_its_user_says() {
         let trial = Trial::new();
-        let check = |text: &str, expect: &[(&str, Reach)]| {
-            let id = trial.tell(&[text])[0];
-            let memory = trial.engine.read(|reader| Ok(reader.memory(id)?)).unwrap().unwrap();
-            let remarks = remarks_of(&memory);
-            let wishes = remarks.iter().filter(|own| own.kind == RemarkKind::Preference);
-            let found: Vec<(&str, Reach)> =
-                wishes.map(|own| (&memory.text[own.start_byte..own.end_byte], own.reach)).collect();
-            assert_eq!(found, expect, "{text}");
-        };
+        let check = |text: &str, expect: &[(&str, Reach)]| check_wishes(&trial, text, expect);
         let (here, all) = (Reach::Project, Reach::Everywhere);
         let tests = "Always run the tests before you commit.";
         check(tests, &[(tests, here)]);
@@ -257,22 +261,6 @@ mod tests {
         check(tastes, &[(tastes, here)]);
         let utc = "utc in logs, docs and cron comments. all projects.";
         check(utc, &[(utc, all)]);
-        let push = "No, please never push, I always do that myself.";
-        check(&format!("{push} Also for the other projects."), &[(push, all)]);
-        check(&format!("{push} The same goes for my other repos."), &[(push, all)]);
-        check(&format!("{push} Not for the other projects, though."), &[(push, here)]);
-        check(&format!("{push} Also the other projects have a hook."), &[(push, here)]);
-        let others = "Please never push, goes for the others too.";
-        check(others, &[(others, all)]);
-        check("The login page is blue. Also in the other projects.", &[]);
-        let enough = "And could you keep the summaries a bit shorter in general? Three sentences \
-                      are enough for me, in every project.";
-        check(enough, &[(enough, all)]);
-        let scope = "From now on I want conventional commits with a scope in all my repos, like \
-                     feat(gate): accept v3 frames.";
-        check(scope, &[(scope, all)]);
-        check("From now on the retry calls send(frame): in all my repos.", &[]);
-        check("You can stop with the summary at the end of each session, in all projects.", &[]);
         check("Add the licence header to all repos.", &[]);
         check("Every project has its own Dockerfile.", &[]);
         check("The login bug is back. Same in every repo.", &[]);
@@ -291,6 +279,29 @@ mod tests {
         check(pushes, &[(pushes, all)]);
         let sealed = "One question at a time please. Generally.";
         check(&format!("Woah. {sealed}"), &[(sealed, all)]);
+    }
+
+    #[test]
+    fn a_wish_may_hold_in_the_other_projects_too() {
+        let trial = Trial::new();
+        let check = |text: &str, expect: &[(&str, Reach)]| check_wishes(&trial, text, expect);
+        let (here, all) = (Reach::Project, Reach::Everywhere);
+        let push = "No, please never push, I always do that myself.";
+        check(&format!("{push} Also for the other projects."), &[(push, all)]);
+        check(&format!("{push} The same goes for my other repos."), &[(push, all)]);
+        check(&format!("{push} Not for the other projects, though."), &[(push, here)]);
+        check(&format!("{push} Also the other projects have a hook."), &[(push, here)]);
+        let others = "Please never push, goes for the others too.";
+        check(others, &[(others, all)]);
+        check("The login page is blue. Also in the other projects.", &[]);
+        let enough = "And could you keep the summaries a bit shorter in general? Three sentences \
+                      are enough for me, in every project.";
+        check(enough, &[(enough, all)]);
+        let scope = "From now on I want conventional commits with a scope in all my repos, like \
+                     feat(gate): accept v3 frames.";
+        check(scope, &[(scope, all)]);
+        check("From now on the retry calls send(frame): in all my repos.", &[]);
+        check("You can stop with the summary at the end of each session, in all projects.", &[]);
     }
 
     #[test]
