@@ -111,8 +111,8 @@ pub(super) fn names_all(wording: &Wording) -> bool {
     is_named && !wording.has_any(NOT_ALL) && !wording.is_question
 }
 
-/// Tells whether a clause says that something is for the other projects, too, and nothing else: "the
-/// same goes for my other repos". It makes no wish of a report: bugs are elsewhere, too.
+/// Tells whether a clause says that something is for the other projects, too, and nothing else:
+/// "the same goes for my other repos". It makes no wish of a report: bugs are elsewhere, too.
 fn names_the_others(said: &str) -> bool {
     let mut clauses = said.split([',', ';', '(', ')', '–', '—', '.', '!', '?']).map(Wording::of);
     let is_of_reach = |word: &str| is_one_of(word, OF_REACH) || is_one_of(word, OF_OTHERS);
@@ -122,9 +122,7 @@ fn names_the_others(said: &str) -> bool {
                 && clause.has_any(TOO)
                 && clause.len() <= ONLY_WORDS_MAX
                 && !clause.has_any("not|only|nicht|nur|no|solo|pas|не")
-                && clause
-                    .words()
-                    .all(|word| is_one_of(word, OF_REACH) || is_one_of(word, OF_OTHERS))
+                && clause.words().all(is_of_reach)
         })
 }
 
@@ -180,7 +178,7 @@ const TOO: &str = "\
      also|too|same|as well|likewise|auch|genauso|también|igual|aussi|pareil|тоже|также";
 /// … and what is said of them beside.
 const OF_OTHERS: &str = "\
-     other|others|ones|same|as|well|likewise|with|to|holding|to|my|auch|genauso|in|meinen|meine|\
+     other|others|ones|same|as|well|likewise|with|to|auch|genauso|in|meinen|meine|\
      die|den|anderen|también|igual|mis|otros|aussi|pareil|mes|autres|тоже|также|и|в|других|\
      проектов";
 /// How the assistant talks, wherever it does.
