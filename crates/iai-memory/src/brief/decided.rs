@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use iai_store::{Memory, Reader, Remark, RemarkKind, Role};
+use iai_store::{Memory, MemoryId, Reader, Remark, RemarkKind, Role};
 use jiff::Timestamp;
 
 use super::material::may_be_told;
@@ -53,20 +53,20 @@ pub(super) fn decided(
     Ok(told_of)
 }
 
-/// Tells something that was said with what was said otherwise since.
-pub(super) fn with_since(
+/// Returns what was said since in the place of something that was said, where it may be told.
+pub(super) fn since(
     engine: &MemoryEngine,
     reader: &Reader,
-    told: Told,
+    said: MemoryId,
     now: Timestamp,
-) -> Result<Told> {
-    let Some(number) = reader.number_of(told.id)? else { return Ok(told) };
-    let memory = reader.numbered(&[number])?.pop().map(|(_, memory)| memory);
+) -> Result<Option<Since>> {
+    let Some(number) = reader.number_of(said)? else { return Ok(None) };
+    let memory = reader.numbered(&[number])?.pop();
     let since = match &memory {
-        Some(memory) => replaced_since(engine, reader, (number, memory), now)?,
+        Some((_, memory)) => replaced_since(engine, reader, (number, memory), now)?,
         None => None,
     };
-    Ok(Told { since: since.filter(may_be_told).map(Since::of), ..told })
+    Ok(since.filter(may_be_told).map(Since::of))
 }
 
 /// Returns what a decision of few words replied to.

@@ -8,7 +8,7 @@ use iai_store::{
 };
 use jiff::Timestamp;
 
-use super::decided::{decided, decisions, holding, with_since};
+use super::decided::{decided, decisions, holding, since};
 use super::open::{left_open, put_off};
 use super::remarked::{Asked, Fresh, kept};
 use super::telling::{says_what_it_is_about, states_something};
@@ -36,6 +36,10 @@ const FIRST_TURNS: usize = 6;
 const LAST_TURNS: usize = 24;
 /// … and at the end of those before it: what they put off was followed by another session.
 const EARLIER_LAST_TURNS: usize = 12;
+/// How so many of them began is held against what was said since, which is a search for each, …
+const N_COMPARED_MAX: usize = 4;
+/// … where it is not longer than this: what is longer tells no one thing.
+const COMPARED_BYTES_MAX: usize = 200;
 /// Sessions whose ends are searched for remarks while the quiet step has not come so far.
 const FRESH_SESSIONS_MAX: usize = 1;
 const PINS_MAX: usize = 12;
@@ -254,9 +258,12 @@ impl Spoken {
         let mut told_of =
             told_of.filter_map(|(session, open)| session.told(open, caps.n_last_turns));
         let last = told_of.next();
-        let earlier = earlier(told_of, caps).into_iter();
-        let earlier = earlier.map(|told| with_since(engine, reader, told, now));
-        let earlier = earlier.collect::<Result<_>>()?;
+        let mut earlier = earlier(told_of, caps);
+        let is_stated =
+            |told: &&mut Told| told.role == Role::User && told.words.len() <= COMPARED_BYTES_MAX;
+        for told in earlier.iter_mut().filter(is_stated).take(N_COMPARED_MAX) {
+            told.since = since(engine, reader, told.id, now)?;
+        }
         Ok(Self { last, earlier, open: left_open(&sessions, &threads) })
     }
 }
