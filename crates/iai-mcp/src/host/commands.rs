@@ -1,6 +1,7 @@
 //! What of a command is kept: what it runs, never what that is given. Words, paths and values
 //! behind it may be anybody's secret, and nobody said them.
 
+use iai_memory::n_words_of_doing;
 use serde_json::Value;
 
 use crate::fields::Fields as _;
@@ -69,6 +70,7 @@ fn run_in(script: &str) -> Vec<String> {
     let line = script.lines().map(str::trim).find(is_said).unwrap_or_default();
     // Behind the first quotation nobody can tell a command from its data.
     let open = line.split(['"', '\'', '`', '<']).next().unwrap_or(line);
+    let open = open.split("$(").next().unwrap_or(open);
     let parts = open.split("&&").flat_map(|part| part.split([';', '|']));
     parts.filter_map(run_of).collect()
 }
@@ -88,11 +90,14 @@ fn run_of(part: &str) -> Option<String> {
     let mut kept = vec![program];
     let mut words = words.skip_while(|word| word.starts_with('+')).peekable();
     // A module is what is run; no other option says what is done.
-    if program.starts_with("python") && words.next_if_eq(&"-m").is_some() {
-        kept.push("-m");
-    }
-    let n_max = WORDS_MAX.saturating_sub(kept.len());
-    kept.extend(words.take_while(|word| is_plain(word)).take(n_max));
+    let is_module = program.starts_with("python") && words.next_if_eq(&"-m").is_some();
+    let behind: Vec<&str> = words.take_while(|word| is_plain(word)).take(WORDS_MAX - 1).collect();
+    let n_kept = match is_module {
+        true => 1,
+        false => n_words_of_doing(program, &behind),
+    };
+    kept.extend(is_module.then_some("-m"));
+    kept.extend(behind.into_iter().take(n_kept));
     Some(kept.join(" "))
 }
 
@@ -120,7 +125,10 @@ mod tests {
         check("# all of them\nFOO=bar sudo cargo +nightly test -p x\nls", &["cargo test"]);
         check("git commit -m \"the password is x; rm y\"", &["git commit"]);
         check("python3 -m pytest -q", &["python3 -m pytest"]);
-        check("./gradlew assembleDebug", &["gradlew assembleDebug"]);
+        check("./build.sh hunter2", &["build.sh"]);
+        check("redis-cli auth hunter2", &["redis-cli"]);
+        check("grep hunter2 .env; git checkout secret-plan", &["grep", "git checkout"]);
+        check("cargo test; X=$(pass show bank)", &["cargo test"]);
         check("npm run build; docker compose up -d", &["npm run build", "docker compose up"]);
         check("curl -H 'Authorization: x' https://a/b", &["curl"]);
         check("mysql -pverysecret shop", &["mysql"]);
@@ -137,6 +145,7 @@ mod tests {
         for (tool, input, expect) in [
             ("shell", json!({"command": ["bash", "-lc", "cargo test"]}), &["cargo test"][..]),
             ("shell", json!({"command": ["git", "status"]}), &["git status"]),
+            ("shell", json!({"command": ["grep", "my secret phrase", "f"]}), &["grep"]),
             ("exec_command", json!({"cmd": "go test ./..."}), &["go test"]),
             ("editor", json!({"command": "view", "path": "a.rs"}), &[]),
             ("Bash", json!({"command": 7}), &[]),

@@ -60,9 +60,8 @@ fn counted(part: &str) -> Option<String> {
 /// Returns the name by which a command that somebody asks for is kept.
 pub(crate) fn asked_for(filler: &str) -> String {
     let lower = filler.trim().to_lowercase();
-    let is_meant = lower.split_whitespace().next().is_some_and(is_program);
-    let name = is_meant.then(|| names_of(&lower).into_iter().next()).flatten();
-    name.unwrap_or(lower)
+    let is_known = |name: &String| name.split(' ').next().is_some_and(is_program);
+    names_of(&lower).into_iter().next().filter(is_known).unwrap_or(lower)
 }
 
 /// The commands of a line; what stands behind a pipe only shapes the output.

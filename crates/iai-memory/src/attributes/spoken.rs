@@ -194,14 +194,18 @@ fn is_run_before(words: &[Word<'_>], at: usize) -> bool {
     of_sentence.take(RUN_WITHIN).any(|word| word.is_one_of(RUNNING))
 }
 
+/// Words between two commands that are run together.
+const JOINED_WITHIN: usize = 16;
+
 /// "Run cargo fmt, cargo clippy and cargo test".
 fn joined(words: &[Word<'_>], at: usize, last: Option<(usize, Behind)>) -> Option<Behind> {
     let (end, behind) = last?;
     let between = words.get(end..at)?;
     let is_open = !words.get(end.checked_sub(1)?)?.ends_sentence;
     let joins = |word: &Word<'_>| word.is_one_of(JOINING) || word.is_argument();
-    let has_joint = end == at || between.iter().any(|word| word.is_one_of(JOINING));
-    (is_open && has_joint && between.iter().all(joins)).then_some(behind)
+    let has_joint = || end == at || between.iter().any(|word| word.is_one_of(JOINING));
+    let is_near = between.len() <= JOINED_WITHIN;
+    (is_open && is_near && between.iter().all(joins) && has_joint()).then_some(behind)
 }
 
 /// Returns how many words the command has, or that it is none.

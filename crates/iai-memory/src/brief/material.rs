@@ -323,6 +323,12 @@ impl Material {
     /// Tells everything once: what is pinned is not told again as a wish, and so on.
     fn drop_repetitions(&mut self) {
         let mut seen: BTreeSet<String> = BTreeSet::new();
+        let known: Vec<&Told> =
+            self.earlier.iter().chain(&self.used).chain(&self.decided).collect();
+        let known: BTreeSet<MemoryId> = known.into_iter().map(|told| told.id).collect();
+        // How a session began is not told beside what it is out of date by.
+        let is_over = |told: &Told| told.since.as_ref().is_some_and(|own| known.contains(&own.id));
+        self.earlier.retain(|told| !is_over(told));
         let kinds = [
             &mut self.pinned,
             &mut self.preferences,
@@ -334,12 +340,7 @@ impl Material {
             &mut self.earlier,
         ];
         for kind in kinds {
-            // What a line is out of date by is told already: the line need not be.
-            let is_over = |told: &Told, seen: &BTreeSet<String>| {
-                let since = told.since.as_ref().and_then(|since| since.words.as_deref());
-                since.is_some_and(|words| seen.contains(&as_compared(words)))
-            };
-            kind.retain(|told| !is_over(told, &seen) && is_news(&mut seen, told));
+            kind.retain(|told| is_news(&mut seen, told));
             let beside = kind.iter().filter_map(|told| told.since.as_ref()?.words.as_deref());
             seen.extend(beside.map(as_compared));
         }

@@ -13,6 +13,8 @@ use crate::taught;
 
 /// What is shorter may be a part of anything.
 const REPEATED_BYTES_MIN: usize = 16;
+/// So much of a line is quoted at least.
+const QUOTED_BYTES_MIN: usize = 160;
 /// To what is longer, one word adds nothing: "… Remind me."
 const LONG_BYTES_MIN: usize = 48;
 
@@ -83,11 +85,14 @@ pub(super) fn is_news(seen: &mut BTreeSet<String>, told: &Told) -> bool {
         let n_told_max = usize::from(LONG_BYTES_MIN <= known.len());
         REPEATED_BYTES_MIN <= known.len() && n_told.is_some_and(|n_told| n_told <= n_told_max)
     };
-    let is_within = |known: &String| REPEATED_BYTES_MIN <= words.len() && known.contains(&words);
+    // What stands further down in it may not be quoted of it.
+    let is_within = |known: &String| {
+        REPEATED_BYTES_MIN <= words.len() && beginning(known, QUOTED_BYTES_MIN).contains(&words)
+    };
     !seen.iter().any(|known| is_around(known) || is_within(known)) && seen.insert(words)
 }
 
-/// No more of what is told is quoted.
+/// What of a line is compared: no more of it is ever quoted.
 pub(super) fn as_compared(words: &str) -> String {
     beginning(words, TELLING_BYTES).to_lowercase()
 }

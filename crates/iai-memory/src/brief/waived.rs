@@ -3,6 +3,7 @@
 //! All that takes something back stands among the remarks. Which wish it is about is told by words
 //! they share, in any form; where it may be about less than the wish, both are told.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use iai_store::{MemoryNumber, Reader, Remark, RemarkKind, Sequel};
@@ -64,7 +65,8 @@ pub(super) struct Waivers {
 
 struct Waiver {
     remark: Remark,
-    words: Words,
+    /// Taken when it may be about a wish: most are older.
+    words: OnceCell<Words>,
 }
 
 /// The words of a text that tell something, as they are written and without their endings.
@@ -84,25 +86,17 @@ impl Waivers {
         // What is said here of a wish from here needs nothing else.
         let there = BTreeMap::from([(asked.project.to_owned(), Vec::new())]);
         let name = Words::of(project_name(asked.project));
-        Ok(Self { here: Waiver::all(here), there, name, compared_up_to: compared_up_to(reader)? })
+        let here = folded(here).into_iter().map(Waiver::of).collect();
+        Ok(Self { here, there, name, compared_up_to: compared_up_to(reader)? })
     }
 
-    /// Reads what was taken back where a wish comes from, as far as it is not about one place.
+    /// Reads what was taken back where a wish comes from.
     fn read_home(&mut self, reader: &Reader, home: &str) -> Result<()> {
         if self.there.contains_key(home) {
             return Ok(());
         }
         let of_home = reader.remarks(RemarkKind::Waiver, home, WAIVERS_READ_MAX)?;
-        let of_all = |own: &Remark| may_be_told(&own.memory) && !is_of_one_place(own.sentence());
-        let mut there = Vec::new();
-        for own in of_home.into_iter().filter(of_all) {
-            let is_of_team = match reader.number_of(own.memory.id)? {
-                Some(number) => reader.is_of_team(number)?,
-                None => true,
-            };
-            there.extend((!is_of_team).then_some(own));
-        }
-        self.there.insert(home.to_owned(), Waiver::all(there));
+        self.there.insert(home.to_owned(), of_home.into_iter().map(Waiver::of).collect());
         Ok(())
     }
 
@@ -124,12 +118,14 @@ impl Waivers {
         let mut about = Vec::new();
         let mut sequels = None;
         for (own, is_of_here) in later {
-            let is_about = match tie(engine, (&words, &own.words), &self.name) {
+            let is_about = match tie(engine, (&words, own.words()), &self.name) {
                 Some(Tie::Close) => true,
                 Some(Tie::Loose) => self.may_mean(reader, (wish, &mut sequels), own)?,
                 None => false,
             };
-            about.extend(is_about.then_some((own, is_of_here)));
+            if is_about && (is_of_here || own.is_of_all(reader)?) {
+                about.push((own, is_of_here));
+            }
         }
         let is_whole = |(own, _): &(&Waiver, bool)| {
             let waiver = own.remark.sentence();
@@ -173,9 +169,23 @@ impl Waivers {
 }
 
 impl Waiver {
-    fn all(remarks: Vec<Remark>) -> Vec<Self> {
-        let each = folded(remarks).into_iter();
-        each.map(|remark| Self { words: Words::of(with_before(&remark)), remark }).collect()
+    fn of(remark: Remark) -> Self {
+        Self { remark, words: OnceCell::new() }
+    }
+
+    fn words(&self) -> &Words {
+        self.words.get_or_init(|| Words::of(with_before(&self.remark)))
+    }
+
+    /// Tells whether what was said in another project is about more than that, and said by the user
+    /// and nobody else of a team.
+    fn is_of_all(&self, reader: &Reader) -> Result<bool> {
+        let Remark { memory, .. } = &self.remark;
+        if !may_be_told(memory) || is_of_one_place(self.remark.sentence()) {
+            return Ok(false);
+        }
+        let number = reader.number_of(memory.id)?;
+        Ok(number.map(|number| reader.is_of_team(number)).transpose()? == Some(false))
     }
 }
 

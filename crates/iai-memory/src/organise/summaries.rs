@@ -47,7 +47,7 @@ const SUMMARIES_PER_ADVANCE: usize = 8;
 const SOURCES_MAX: usize = 20;
 
 /// How summaries are made. Those made by another rule are made anew, whoever their members are.
-const RULE: u64 = 2;
+const RULE: u64 = 3;
 
 const NAME: &str = "summaries";
 

@@ -210,8 +210,11 @@ fn later_in_the_talk(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result
                 || replaces_figure(&wording, &figures) && is_tied()
                 || is_set_anew(memory, &units))
     });
-    let replaces_answer = said.iter().any(|(_, memory)| is_set_anew(memory, &units));
-    Ok(latest(said).into_iter().map(|since| Since { replaces_answer, ..since }).collect())
+    let since = latest(said).map(|since| {
+        let replaces_answer = is_set_anew(&since.memory, &units);
+        Since { replaces_answer, ..since }
+    });
+    Ok(since.into_iter().collect())
 }
 
 /// Tells whether the user has another figure set than was told in these units.

@@ -184,12 +184,12 @@ const CHANGES: &str = "\
      shifted to|shift to|pushed back|brought forward|make it|after all|is gone|are gone|\
      throw out|threw out|dropped|we're leaving|we are leaving|move … to|takes over|took over|\
      got a new|has a new|have a new|take back|takes back|changed my mind|change my mind|\
-     given up|gave up|give up|giving up|move off|moved off|moving off|comes in|has retired|\
+     given up|we gave up|i gave up|we give up|giving up|move off|moved off|moving off|has retired|\
      as of today|as of now|as of tomorrow|from tomorrow|from tomorrow on|since today|\
-     since yesterday|since this|since monday|since tuesday|since wednesday|since thursday|\
+     since yesterday|since this morning|since this week|since monday|since tuesday|since wednesday|since thursday|\
      since friday|since last week|the new … is|change to|changing to|open it to|opened it to|\
      we call it|we call that|has been moved|have been moved|has been renamed|has moved|\
-     have moved|moves|slips|jetzt|ab jetzt|ab heute|\
+     have moved|goes … comes in|jetzt|ab jetzt|ab heute|\
      nicht mehr|statt|stattdessen|doch lieber|künftig|wird zu|wechseln zu|wechseln auf|steigt auf|\
      sinkt auf|übernimmt|umbenannt|umgezogen|verlegt|verschoben|vertagt|\
      теперь|больше не|вместо|перешли|переименован*|перенесли|отложили|\

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::cue::words_of_in_order;
-use super::figures::{NamedFigures, figure_of, figures_by_unit, named_figures};
+use super::figures::{NamedFigures, figure_of, is_unit, named_figures, pieces_of};
 use crate::organise::is_stop_word;
-use crate::remarks::Wording;
+use crate::remarks::{Wording, is_one_of as is_word_of, sentences};
 
 /// The numbers of a text that another may replace.
 const FIGURES_MAX: usize = 8;
@@ -109,22 +109,43 @@ pub(super) fn replaces_figure(wording: &Wording, figures: &[(u64, String)]) -> b
     replaces_one_of(wording, figures) || has_form(wording, figures, &FORMS, |_| true)
 }
 
-/// Tells whether the user sets another figure in the unit of what was told just before: "make it
-/// 500 MB", "lower it to 90 seconds".
+/// Tells whether a text sets another figure in the unit of what was told: "make it 500 MB", "lower
+/// the threshold to 28 percent". "Make it faster, it takes 12 minutes" sets none.
 pub(super) fn sets_anew(was: &NamedFigures, text: &str) -> bool {
-    if was.is_empty() || !Wording::of(text).has_any(SETTING) {
-        return false;
-    }
-    let is = figures_by_unit(text);
-    was.iter().any(|(unit, old)| is.get(unit).is_some_and(|new| new.is_disjoint(old)))
+    let is_set = |sentence: &str| {
+        let is = set_figures(sentence);
+        was.iter().any(|(unit, old)| is.get(unit).is_some_and(|new| new.is_disjoint(old)))
+    };
+    !was.is_empty()
+        && sentences(text)
+            .into_iter()
+            .filter_map(|range| text.get(range))
+            .any(|sentence| Wording::of(sentence).has_any(SETTING) && is_set(sentence))
 }
 
-/// How somebody has a figure changed.
+/// Returns the figures that a sentence has set, by their unit.
+fn set_figures(sentence: &str) -> NamedFigures {
+    let mut figures = NamedFigures::new();
+    let pieces = pieces_of(sentence);
+    for [before, figure, unit] in pieces.array_windows() {
+        let is_set = is_word_of(&before.word, BEFORE_SET) && is_unit(&unit.word);
+        if let Some(digits) = figure_of(&figure.word).filter(|_| is_set) {
+            figures.entry(unit.word.clone()).or_default().insert(digits);
+        }
+    }
+    figures
+}
+
+/// How somebody has a figure changed, …
 const SETTING: &str = "\
      make it|make that|make the|lower it|lower that|lower the|raise it|raise that|raise the|\
      set it|set that|set the|change it|change that|change the|bump it|bump that|bump the|\
      reduce it|reduce that|reduce the|increase it|increase that|increase the|cut it|cut that|\
      go down to|go up to|let's take|let us take|we take|let's say|mach daraus|setz es|setze es";
+/// … and what stands right before it.
+const BEFORE_SET: &str = "\
+     to|at|it|that|limit|timeout|threshold|size|interval|budget|maximum|minimum|max|min|take|say|\
+     auf|daraus";
 
 /// What stands before a name, and what behind it.
 type Form = (&'static str, &'static str);
@@ -158,15 +179,17 @@ const REPLACING: &str = "\
      rename X|renamed X|renaming X|switched X to|migrated X to|X becomes|X became|X is now|\
      X is called|X … we call it|X … we call that|instead of X|replaced X|replaces X|remove X|\
      get rid of X|move off X|moved off X|moving off X|migrate off X|migrated off X|away from X|\
-     mind about X|given up X|given up the X|gave up X|giving up X|done with X|leave X|leaving X|\
+     mind about X|given up X|given up the X|gave up X|giving up X|done with X|leaving X|\
      ditch X|ditched X|bye X|bye bye X|goodbye X|no more X|drop X for|X heißt jetzt|X wird zu|\
      X in … umbenannt|von X auf|von X zu|statt X|переименовали X|вместо X|с X на|\
      au lieu de X|de X à|en lugar de X|de X a";
 /// … or that X is no more: "the payment SDK is gone" is about no other SDK.
 const GOING: &str = "\
      X is gone|X is removed|X is retired|X is deprecated|X will be uninstalled|X was removed|\
-     X goes|X is out|X has retired|X retired|X has left|X has gone|X … move to|X … switch to|\
-     X … change to|X … migrate to";
+     X goes away|X has to go|X must go|X goes … comes in|X has retired|X retired|X has left|\
+     X has gone|X … we move to|X … we switch to|X … we change to|X … want to move to|\
+     X … want to switch to|X … like to move to|X … like to switch to|X … like to change to|\
+     X … to change to|X … to switch to";
 
 /// The same of a figure: of a word, most of these say something else.
 const REPLACING_FIGURES: &str = "\
@@ -174,7 +197,21 @@ const REPLACING_FIGURES: &str = "\
 
 #[cfg(test)]
 mod tests {
+    use super::super::figures::figures_by_unit;
     use super::*;
+
+    #[test]
+    fn a_figure_is_set_where_it_stands_behind_the_order() {
+        let check = |was: &str, text: &str, expect: bool| {
+            assert_eq!(sets_anew(&figures_by_unit(was), text), expect, "{text}");
+        };
+        check("Packs of 300 MB each.", "Hm. Make the limit 500 MB.", true);
+        check("The TTL is 300 seconds.", "Please lower it to 90 seconds.", true);
+        check("The TTL is 300 seconds.", "Please lower it to 300 seconds.", false);
+        check("It is 30 minutes.", "Please make the CI faster, it takes 12 minutes.", false);
+        check("It is 30 minutes.", "Make the export run every 5 minutes.", false);
+        check("It is 30 minutes.", "Make it 5 MB.", false);
+    }
 
     #[track_caller]
     fn check(text: &str, name: &str, expect: bool) {
@@ -207,7 +244,10 @@ mod tests {
         check("I changed my mind about quoll.", "quoll", true);
         check("As we said in June: quoll goes, numbat comes in.", "quoll", true);
         check("Quoll's tours are too long. We change to numbat.", "quoll", true);
-        check("The payment quoll is out.", "quoll", false);
+        check("The payment quoll is gone.", "quoll", false);
+        check("The quoll goes through nginx.", "quoll", false);
+        check("The quoll is green. Let's move to the importer.", "quoll", false);
+        check("Let's leave quoll as it is for now.", "quoll", false);
         check("We had to move off 8080.", "8080", true);
         check("After ten days, not 14.", "14", true);
     }

@@ -242,9 +242,17 @@ impl<'a> About<'a> {
             || self.has_all_asked(one, other) && adds_nothing(other, one)
             || self.is_framed_alike(one, other)
             || self.is_changed_in_place(one, other)
-            || one.at() < other.at() && sets_anew(&one.by_unit, &other.hit.memory.text)
+            || self.sameness == Sameness::Likely && is_set_anew(one, other)
             || n_shared_min <= n_shared(&one.words, &other.words)
     }
+}
+
+/// Tells whether the user has another figure set later, in the unit of what one told.
+fn is_set_anew(one: &Telling<'_>, other: &Telling<'_>) -> bool {
+    let newer = &other.hit.memory;
+    one.at() < other.at()
+        && newer.role == Role::User
+        && sets_anew(&one.by_unit, &stated_of(&newer.text))
 }
 
 /// Tells whether one has no word that another has not: it names nothing else.

@@ -38,7 +38,7 @@ const DISPUTES_MAX_EACH: usize = 3;
 /// Disputes that are kept, settled ones included; the oldest go first.
 const DISPUTES_MAX: usize = 20_000;
 /// The version of the rules: with others, everything is compared again. What was settled stays so.
-const RULES: u64 = 5;
+const RULES: u64 = 6;
 /// Memories an event names.
 const SOURCES_MAX: usize = 10;
 

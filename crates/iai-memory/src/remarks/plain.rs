@@ -140,7 +140,7 @@ fn head_of(sentence: &str) -> Option<(Wording, &str)> {
 fn is_headed(sentence: &str) -> bool {
     let Some((head, rest)) = head_of(sentence) else { return false };
     let of_all = is_head_of_all(&head) || head.has_any(GENERAL);
-    is_head(&head) && (is_lasting(rest, of_all) || of_all && is_bare(rest))
+    is_head(&head) && (is_lasting(rest, of_all) || is_head_of_all(&head) && is_bare(rest))
 }
 
 /// Tells whether something is named that is to be so: "commit messages in the imperative".
@@ -230,7 +230,8 @@ fn is_asked_there(sentence: &str) -> bool {
     clauses(sentence).any(|clause| {
         let clause = Wording::of(clause).without_lead_in(LEAD_INS);
         let clause = clause.without_lead_in(PLACES).without_lead_in(LEAD_INS);
-        let is_any = clause.begins_any(LASTING) && !clause.has_any(THAT_ONE);
+        let is_report = clause.words().nth(1).is_some_and(|word| word.ends_with("ing"));
+        let is_any = clause.begins_any(LASTING) && !clause.has_any(THAT_ONE) && !is_report;
         let is_kind = clause.begins_any(SHAPED) && clause.has_any(OVER_AND_OVER);
         let is_instead = is_contrast && is_order(&clause) && !clause.has_any(THAT_ONE);
         is_any || is_kind || is_instead || is_forbidden(&clause, n_words)
@@ -241,7 +242,8 @@ fn is_asked_there(sentence: &str) -> bool {
 fn is_contrast_in_place(sentence: &str) -> bool {
     clauses(sentence).any(|clause| {
         let clause = Wording::of(clause).without_lead_in(LEAD_INS);
-        clause.ends_any(PLACES) && is_bare_contrast(&clause)
+        let is_of_kind = clause.words().any(is_plural) || clause.has_any(OVER_AND_OVER);
+        clause.ends_any(PLACES) && is_of_kind && is_bare_contrast(&clause)
     })
 }
 
@@ -371,7 +373,7 @@ const WISHED: &str = "\
 
 /// Orders of how things are done, or not, rather than of one deed.
 const LASTING: &str = "\
-     never|always|don't|do not|only|keep|use|avoid|prefer|stop|you don't|you never|you always|\
+     never|always|don't|do not|keep|use|avoid|prefer|you don't|you never|you always|\
      you only|nie|niemals|immer|nur|nutze|verwende|benutze|vermeide|nunca|\
      siempre|usa|evita|jamais|toujours|utilise|évite|никогда|всегда|используй";
 /// The same inside of a clause.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::attributes::{commands_in_prose, counted_in_line, language_of};
 use crate::organise::terms::{is_stop_word, may_tell};
+use crate::remarks::beginning;
 
 /// A fact's name is at most so long; longer ones are data.
 const NAME_CHARS_MAX: usize = 80;
@@ -24,12 +25,15 @@ pub(super) fn commands_run(provenance: &Value) -> Vec<(FactKind, String)> {
     lines.flat_map(counted_in_line).filter_map(fact_of).collect()
 }
 
+/// In so much of a text commands are looked for.
+const COMMANDS_BYTES_MAX: usize = 32 * 1024;
+
 /// Finds commands in backticks, in code blocks, after a prompt, and where somebody says that they
 /// are run.
 pub(super) fn commands_in(text: &str) -> Vec<(FactKind, String)> {
     let mut is_code = false;
     let mut commands = Vec::new();
-    for line in text.lines() {
+    for line in beginning(text, COMMANDS_BYTES_MAX).lines() {
         let line = line.trim();
         if line.starts_with("```") {
             is_code = !is_code;

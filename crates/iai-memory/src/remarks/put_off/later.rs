@@ -67,7 +67,10 @@ fn is_for_some_day(clause: &Wording, whole: &Wording) -> bool {
             .is_some_and(|word| is_one_of(word, SPANS) || word.parse::<u64>().is_ok());
         clause.ends_any(day) && !is_span
     });
-    let is_any = ends_so || clause.begins_any(SOME_DAY);
+    // "One day the build failed" tells a story.
+    let begins_so =
+        clause.begins_any(SOME_DAY) && (!clause.begins_any("one day") || whole.has_any(WE_SHOULD));
+    let is_any = ends_so || begins_so;
     let is_ours = || whole.has_any("at some point") && whole.has_any(WE_SHOULD);
     (is_any && whole.has_any(SHOULD) || is_ours()) && !whole.has_any("if|when|spend|takes|took")
 }
@@ -218,8 +221,8 @@ const SOME_DAY: &str = "\
      когда нибудь";
 /// Words before a span of time.
 const SPANS: &str = "\
-     after|for|within|in|of|last|per|every|each|than|least|most|takes|take|took|spend|quite|only|\
-     just|the|about|since|over";
+     wait|under|another|after|for|within|in|of|last|per|every|each|than|least|most|takes|take|\
+     took|spend|quite|only|just|the|about|since|over";
 /// What would be good to have.
 const SHOULD: &str = "\
      should|could|would like|would love|would be|we want|i want|we need|i need|needs|ought to|\
