@@ -29,7 +29,6 @@ pub(crate) use calendar::{month_of, weekday_of};
 pub(crate) use commands::{asked_for, counted_in_line};
 pub(crate) use language::language_of;
 pub(crate) use numbers::number_of;
-pub use programs::n_words_of_doing;
 pub(crate) use spoken::commands_in_prose;
 
 use harvest::Harvest;

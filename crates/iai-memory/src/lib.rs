@@ -42,7 +42,6 @@ mod uses;
 mod verify;
 
 pub use arrivals::{ArrivalsAnswer, ArrivalsAsk};
-pub use attributes::n_words_of_doing;
 pub use brief::{Brief, BriefAsk};
 pub use engine::{MemoryEngine, Overview};
 pub use episodes::{Episode, EpisodesAnswer, EpisodesAsk};

@@ -1,7 +1,6 @@
 //! What of a command is kept: what it runs, never what that is given. Words, paths and values
 //! behind it may be anybody's secret, and nobody said them.
 
-use iai_memory::n_words_of_doing;
 use serde_json::Value;
 
 use crate::fields::Fields as _;
@@ -35,8 +34,59 @@ const SILENT: &[&str] = &[
     "alias", "cd", "echo", "eval", "exit", "export", "for", "function", "if", "local", "printf",
     "pushd", "popd", "read", "return", "set", "source", "test", "true", "unset", "wait", "while",
 ];
-/// The program, what it is to do, and what of that: `npm run build`.
-const WORDS_MAX: usize = 3;
+/// Programs that do many things: the word behind them says which. Behind any other program it may
+/// be a password.
+const WITH_SUBCOMMANDS: &[&str] = &[
+    "apt",
+    "apt-get",
+    "brew",
+    "bun",
+    "bundle",
+    "cargo",
+    "composer",
+    "dart",
+    "deno",
+    "docker",
+    "dotnet",
+    "flutter",
+    "gh",
+    "git",
+    "go",
+    "gradle",
+    "gradlew",
+    "helm",
+    "just",
+    "kubectl",
+    "make",
+    "mix",
+    "mvn",
+    "nix",
+    "npm",
+    "npx",
+    "php",
+    "pip",
+    "pip3",
+    "pnpm",
+    "podman",
+    "poetry",
+    "rake",
+    "ruff",
+    "rustup",
+    "swift",
+    "systemctl",
+    "terraform",
+    "tofu",
+    "uv",
+    "yarn",
+    "zig",
+];
+/// Behind these a further word says what is done: `npm run build`, `go mod tidy`.
+const CARRIERS: &[&str] = &[
+    "artisan", "bisect", "build", "buildx", "compose", "ef", "exec", "mod", "nextest", "pip", "pr",
+    "pub", "rollout", "run", "stash", "sqlx", "tool", "work", "worktree", "xtask",
+];
+/// What it is to do, and what of that.
+const BEHIND_MAX: usize = 2;
 /// A longer word is data.
 const WORD_BYTES_MAX: usize = 40;
 
@@ -91,14 +141,22 @@ fn run_of(part: &str) -> Option<String> {
     let mut words = words.skip_while(|word| word.starts_with('+')).peekable();
     // A module is what is run; no other option says what is done.
     let is_module = program.starts_with("python") && words.next_if_eq(&"-m").is_some();
-    let behind: Vec<&str> = words.take_while(|word| is_plain(word)).take(WORDS_MAX - 1).collect();
+    let behind: Vec<&str> = words.take_while(|word| is_plain(word)).take(BEHIND_MAX).collect();
     let n_kept = match is_module {
         true => 1,
-        false => n_words_of_doing(program, &behind),
+        false => n_words_of_doing(program, behind.first().copied().unwrap_or_default()),
     };
     kept.extend(is_module.then_some("-m"));
     kept.extend(behind.into_iter().take(n_kept));
     Some(kept.join(" "))
+}
+
+/// Returns how many of the words behind a program say what it does.
+fn n_words_of_doing(program: &str, first: &str) -> usize {
+    match WITH_SUBCOMMANDS.contains(&program) {
+        true => 1 + usize::from(CARRIERS.contains(&first)),
+        false => 0,
+    }
 }
 
 fn is_plain(word: &str) -> bool {
@@ -126,6 +184,7 @@ mod tests {
         check("git commit -m \"the password is x; rm y\"", &["git commit"]);
         check("python3 -m pytest -q", &["python3 -m pytest"]);
         check("./build.sh hunter2", &["build.sh"]);
+        check("./gradlew assembleDebug", &["gradlew assembleDebug"]);
         check("redis-cli auth hunter2", &["redis-cli"]);
         check("grep hunter2 .env; git checkout secret-plan", &["grep", "git checkout"]);
         check("cargo test; X=$(pass show bank)", &["cargo test"]);

@@ -180,15 +180,6 @@ pub(super) fn is_carrier(program: &str, subcommand: &str) -> bool {
     CARRIER.get(program).is_some_and(|known| known.contains(subcommand))
 }
 
-/// Returns how many of the words behind a program say what it does; the rest is what that is given.
-pub fn n_words_of_doing(program: &str, behind: &[&str]) -> usize {
-    match behind {
-        [then, _, ..] if is_carrier(program, then) => 2,
-        [then, ..] if has_subcommand(program, then) || is_carrier(program, then) => 1,
-        _ => 0,
-    }
-}
-
 /// Tells whether the program only runs the one that is named behind it.
 pub(super) fn is_runner(program: &str, subcommand: &str) -> bool {
     match program {

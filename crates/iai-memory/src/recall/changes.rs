@@ -186,8 +186,9 @@ const CHANGES: &str = "\
      got a new|has a new|have a new|take back|takes back|changed my mind|change my mind|\
      given up|we gave up|i gave up|we give up|giving up|move off|moved off|moving off|has retired|\
      as of today|as of now|as of tomorrow|from tomorrow|from tomorrow on|since today|\
-     since yesterday|since this morning|since this week|since monday|since tuesday|since wednesday|since thursday|\
-     since friday|since last week|the new … is|change to|changing to|open it to|opened it to|\
+     since yesterday|since this morning|since this week|since monday|since tuesday|\
+     since wednesday|since thursday|since friday|since last week|the new … is|change to|\
+     changing to|open it to|opened it to|\
      we call it|we call that|has been moved|have been moved|has been renamed|has moved|\
      have moved|goes … comes in|jetzt|ab jetzt|ab heute|\
      nicht mehr|statt|stattdessen|doch lieber|künftig|wird zu|wechseln zu|wechseln auf|steigt auf|\
