@@ -232,7 +232,7 @@ fn a_turn_takes_what_was_run_before_it_and_no_words_of_it() {
     ];
     let turns = turns(HostKind::ClaudeCode, &lines);
     let run: Vec<_> = turns.iter().map(|turn| turn.provenance.get("commands").cloned()).collect();
-    assert_eq!(run, [None, Some(json!(["flutter test", "git push origin"])), None]);
+    assert_eq!(run, [None, Some(json!(["flutter test", "git push"])), None]);
     assert_eq!(turns[1].text, "They pass.");
 }
 
