@@ -53,6 +53,7 @@ fn main() {
             (0..PROJECTS).map(|n| format!("{:.1?}", compose(&engine, n, now).0)).collect();
         println!("    each project once: {}", took.join(", "));
     }
+    measure(&engine, now, "then");
 }
 
 /// Makes a store, does all quiet work in it, and measures before and after that.

@@ -40,6 +40,8 @@ pub(crate) use forgotten::mark_key;
 pub(crate) use memories::{memories_from, memory_of};
 #[cfg(test)]
 pub(crate) use standing::SEQUELS_OF;
+#[cfg(test)]
+pub(crate) use topics::topics_of;
 
 /// A connection that reads; each question sees the store as it was when it was asked.
 pub struct Reader {

@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/0012_waivers.sql"),
     include_str!("schema/0013_reach.sql"),
     include_str!("schema/0014_sequels.sql"),
+    include_str!("schema/0015_topics_by_size.sql"),
 ];
 
 /// The version of the tables this program writes.

@@ -74,8 +74,8 @@ fn replied_to(engine: &MemoryEngine, reader: &Reader, decision: &Remark) -> Resu
     if tells_enough(decision.sentence()) || decision.memory.role != Role::User {
         return Ok(None);
     }
-    let Some(number) = reader.number_of(decision.memory.id)? else { return Ok(None) };
-    let before = engine.with_loaded_index(|index| index.catalogue().previous(number)).flatten();
+    let before = engine.with_loaded_index(|index| index.catalogue().previous(decision.number));
+    let before = before.flatten();
     let before = reader.numbered(before.as_slice())?.pop().map(|(_, before)| before);
     // A session may wander from one project into another.
     let before = before.filter(|before| {
@@ -93,10 +93,7 @@ pub(crate) fn said_otherwise(
     decision: &Remark,
     now: Timestamp,
 ) -> Result<Option<Memory>> {
-    let since = match reader.number_of(decision.memory.id)? {
-        Some(number) => replaced_since(engine, reader, (number, &decision.memory), now)?,
-        None => None,
-    };
+    let since = replaced_since(engine, reader, (decision.number, &decision.memory), now)?;
     Ok(since.filter(may_be_told))
 }
 

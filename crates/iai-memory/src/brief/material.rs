@@ -14,7 +14,8 @@ use super::remarked::{Asked, Fresh, kept};
 use super::telling::{says_what_it_is_about, states_something};
 use super::told::{Told, as_compared, is_news, told};
 use super::used::used;
-use super::wishes::preferences;
+use super::waived::Waivers;
+use super::wishes::{preferences, wishes};
 use super::{BriefAsk, in_one_view};
 use crate::engine::MemoryEngine;
 use crate::error::Result;
@@ -220,19 +221,28 @@ impl Remarks {
         now: Timestamp,
     ) -> Result<Self> {
         let fresh = fresh(reader, project, except)?;
-        let said = decisions(reader, project, &fresh)?;
         let asked = |limit| Asked { project, fresh: &fresh, limit, now };
-        let wished = || {
-            let preferences = preferences(engine, reader, &asked(caps.n_preferences), &said)?;
-            let put_off = put_off(reader, &asked(caps.n_put_off))?;
-            Ok((preferences, put_off, kept(reader, project, &fresh)?))
+        let asked_wishes = asked(caps.n_preferences);
+        // Wishes take longest, so that all else is read beside them.
+        let taken_back = |reader: &Reader| {
+            let read = || {
+                let said = decisions(reader, project, &fresh)?;
+                Ok((said, Waivers::read(reader, &asked_wishes)?))
+            };
+            in_one_view(reader, read)
         };
-        let decided = |reader: &Reader| {
-            let asked = asked(caps.n_decisions);
-            in_one_view(reader, || decided(engine, reader, &asked, said.clone()))
+        let wishes = || wishes(reader, &asked_wishes);
+        let (wishes, (said, waivers)) = engine.read_beside(reader, wishes, taken_back)?;
+        let holding = || preferences(engine, reader, &asked_wishes, &wishes, (&said, waivers));
+        let rest = |reader: &Reader| {
+            let read = || {
+                let decided = decided(engine, reader, &asked(caps.n_decisions), said.clone())?;
+                let put_off = put_off(reader, &asked(caps.n_put_off))?;
+                Ok((decided, put_off, kept(reader, project, &fresh)?))
+            };
+            in_one_view(reader, read)
         };
-        let ((preferences, put_off, kept), decided) =
-            engine.read_beside(reader, wished, decided)?;
+        let (preferences, (decided, put_off, kept)) = engine.read_beside(reader, holding, rest)?;
         Ok(Self { preferences, decided, put_off, kept })
     }
 }
@@ -279,7 +289,11 @@ fn fresh(reader: &Reader, project: &str, except: &str) -> Result<Fresh> {
         return Ok(Vec::new());
     }
     let sessions = sessions_of(reader, project, except, FRESH_SESSIONS_MAX)?;
-    Ok(sessions.iter().flat_map(Session::remarks).collect())
+    let mut fresh = Vec::new();
+    for session in &sessions {
+        fresh.extend(session.remarks(reader)?);
+    }
+    Ok(fresh)
 }
 
 /// Tells how sessions began and, of the latest, with what they ended.
@@ -421,20 +435,25 @@ impl Session {
     }
 
     /// What was remarked at its ends.
-    fn remarks(&self) -> Fresh {
+    fn remarks(&self, reader: &Reader) -> Result<Fresh> {
         // The two ends of a short session overlap, those of a long one have a gap between them.
         let known: BTreeSet<MemoryId> = self.first.iter().map(|turn| turn.id).collect();
         let last = each_behind(&self.last).filter(|(turn, _)| !known.contains(&turn.id));
-        let found = each_behind(&self.first).chain(last).flat_map(|(turn, before)| {
-            let mut remarks = remarks_after(before, turn);
-            remarks.retain(|_| is_trusted(turn));
-            remarks.into_iter().map(|new| {
+        let mut found = Vec::new();
+        for (turn, before) in each_behind(&self.first).chain(last) {
+            let remarks = remarks_after(before, turn);
+            if remarks.is_empty() || !is_trusted(turn) {
+                continue;
+            }
+            // Forgotten meanwhile, it remarks nothing.
+            let Some(number) = reader.number_of(turn.id)? else { continue };
+            found.extend(remarks.into_iter().map(|new| {
                 let (start_byte, end_byte, words) = (new.start_byte, new.end_byte, new.words);
                 let memory = turn.clone();
-                (new.kind, Remark { memory, start_byte, end_byte, words, n_said: 1 })
-            })
-        });
-        found.collect()
+                (new.kind, Remark { number, memory, start_byte, end_byte, words, n_said: 1 })
+            }));
+        }
+        Ok(found)
     }
 }
 

@@ -121,10 +121,7 @@ pub(super) fn undisputed(reader: &Reader, mut all: Vec<Remark>) -> Result<Vec<Re
 
 /// Returns those that something said later stands against.
 fn disputed(reader: &Reader, remarks: &[Remark]) -> Result<BTreeSet<MemoryId>> {
-    let mut numbers: Vec<MemoryNumber> = Vec::new();
-    for remark in remarks {
-        numbers.extend(reader.number_of(remark.memory.id)?);
-    }
+    let numbers: Vec<MemoryNumber> = remarks.iter().map(|remark| remark.number).collect();
     Ok(reader.disputes_of(&numbers)?.into_iter().map(|dispute| dispute.earlier_id).collect())
 }
 

@@ -152,12 +152,8 @@ impl Waivers {
     ) -> Result<bool> {
         let Some(compared_up_to) = self.compared_up_to else { return Ok(true) };
         let (wished, waived) = (&wish.memory, &waiver.remark.memory);
-        for id in [wished.id, waived.id] {
-            if reader.number_of(id)?.is_none_or(|number| compared_up_to < number) {
-                return Ok(true);
-            }
-        }
-        if wished.session == waived.session || !is_compared(waived) {
+        let is_behind = compared_up_to < wish.number.max(waiver.remark.number);
+        if is_behind || wished.session == waived.session || !is_compared(waived) {
             return Ok(true);
         }
         let known = match sequels {
@@ -184,8 +180,7 @@ impl Waiver {
         if !may_be_told(memory) || is_of_one_place(self.remark.sentence()) {
             return Ok(false);
         }
-        let number = reader.number_of(memory.id)?;
-        Ok(number.map(|number| reader.is_of_team(number)).transpose()? == Some(false))
+        Ok(!reader.is_of_team(self.remark.number)?)
     }
 }
 

@@ -42,20 +42,19 @@ const WRITTEN: &str = "\
      kommentar*|nachricht*|beschreibung*|oberfläche|mensaje*|comentario*|interfaz|commentaire*|\
      interface|комментари*|сообщени*";
 
-/// Returns what was said often, or not too long ago, in this project, or in the same words in
-/// several, and was not turned round since, by a decision or otherwise.
+/// Returns, of wishes in the order they are told, what was not turned round since, by a decision or
+/// otherwise.
 pub(super) fn preferences(
     engine: &MemoryEngine,
     reader: &Reader,
     asked: &Asked<'_>,
-    decided: &[Remark],
+    all: &[Remark],
+    (decided, mut waivers): (&[Remark], Waivers),
 ) -> Result<Vec<Told>> {
-    let all = wishes(reader, asked)?;
-    let mut waivers = Waivers::read(reader, asked)?;
     let decided: Vec<(&Remark, Matter)> =
         decided.iter().map(|own| (own, Matter::of(own.sentence()))).collect();
     let mut told_of: Vec<Told> = Vec::new();
-    for wish in &all {
+    for wish in all {
         if told_of.len() == asked.limit {
             break;
         }
@@ -79,8 +78,9 @@ pub(super) fn preferences(
     Ok(told_of)
 }
 
-/// Reads the wishes of a project and those of all, what was said most often first, then the latest.
-fn wishes(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Remark>> {
+/// Reads what was said often, or not too long ago, in this project, in the same words in several, or
+/// for all: what was said most often first, then the latest.
+pub(super) fn wishes(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Remark>> {
     let mut all =
         joined(reader, (RemarkKind::Preference, WISHES_READ_MAX), (asked.project, asked.fresh))?;
     let several = reader.remarks_of_several(RemarkKind::Preference, OF_SEVERAL_MAX)?;

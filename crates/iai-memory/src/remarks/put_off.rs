@@ -167,13 +167,11 @@ impl Thing {
 }
 
 fn stored_things(reader: &Reader, project: &str) -> Result<Vec<Thing>> {
-    let mut things = Vec::new();
-    for remark in reader.remarks(RemarkKind::Open, project, LISTENED_MAX)? {
-        if let Some(number) = reader.number_of(remark.memory.id)? {
-            things.push(Thing::of(number, &remark.memory, remark.start_byte..remark.end_byte));
-        }
-    }
-    Ok(things)
+    let remarks = reader.remarks(RemarkKind::Open, project, LISTENED_MAX)?;
+    let things = remarks
+        .iter()
+        .map(|remark| Thing::of(remark.number, &remark.memory, remark.start_byte..remark.end_byte));
+    Ok(things.collect())
 }
 
 /// Returns what a memory takes up: what it reports as done, and in a later session what the user

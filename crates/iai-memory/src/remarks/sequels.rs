@@ -283,13 +283,13 @@ impl Hearing {
         if self.everywhere.is_none() {
             let mut all = reader.remarks_for_everywhere(wish, EVERYWHERE_MAX)?;
             all.extend(reader.remarks_of_several(wish, EVERYWHERE_MAX)?);
-            self.everywhere = Some(matters(engine, reader, wish, &all)?);
+            self.everywhere = Some(matters(engine, wish, &all)?);
         }
         if !self.by_project.contains_key(project) {
             let mut all = Vec::new();
             for kind in [wish, RemarkKind::Decision] {
                 let remarks = reader.remarks(kind, project, MATTERS_MAX)?;
-                all.extend(matters(engine, reader, kind, &remarks)?);
+                all.extend(matters(engine, kind, &remarks)?);
             }
             let everywhere = self.everywhere.iter().flatten();
             let others = everywhere.filter(|other| !all.iter().any(|own| own.is_same(other)));
@@ -302,15 +302,9 @@ impl Hearing {
 }
 
 /// Weighs the words of remarks: what few memories have tells most.
-fn matters(
-    engine: &MemoryEngine,
-    reader: &Reader,
-    kind: RemarkKind,
-    remarks: &[Remark],
-) -> Result<Vec<Matter>> {
+fn matters(engine: &MemoryEngine, kind: RemarkKind, remarks: &[Remark]) -> Result<Vec<Matter>> {
     let mut matters = Vec::with_capacity(remarks.len());
     for remark in remarks {
-        let Some(number) = reader.number_of(remark.memory.id)? else { continue };
         let words: Vec<String> = telling_words(remark.sentence()).into_iter().collect();
         let weights = engine.with_index(|index| {
             let n_memories = index.catalogue().len() as u64;
@@ -318,7 +312,7 @@ fn matters(
             frequencies.map(|n| rarity(n, n_memories)).collect::<Vec<f32>>()
         })?;
         matters.push(Matter {
-            number,
+            number: remark.number,
             start_byte: remark.start_byte,
             kind,
             said_at: remark.memory.turn_at,

@@ -129,10 +129,12 @@ impl Reader {
     /// Returns what the user said later about the same thing as a remark, the nearest first; a turn
     /// that takes back several things, or says several for every project, more than once.
     pub fn sequels(&self, kind: RemarkKind, remark: &Remark) -> Result<Vec<Sequel>> {
-        let Some(number) = self.number_of(remark.memory.id)? else { return Ok(Vec::new()) };
         let found: Vec<SequelKey> = self.run("reading sequels", |c| {
             c.prepare_cached(SEQUELS_OF)?
-                .query_map(params![number, sql_limit(remark.start_byte), kind], SequelKey::of)?
+                .query_map(
+                    params![remark.number, sql_limit(remark.start_byte), kind],
+                    SequelKey::of,
+                )?
                 .collect()
         })?;
         let numbers: Vec<MemoryNumber> = found.iter().map(|key| key.number).collect();
@@ -279,19 +281,29 @@ impl Reader {
             else {
                 continue;
             };
-            let n_said: i64 = self.run("counting remarks", |c| {
-                c.prepare_cached("SELECT count(*) FROM remark WHERE kind = ? AND words = ?")?
-                    .query_row(params![kind, key.words], |row| row.get(0))
-            })?;
+            let n_said = match kind {
+                RemarkKind::Preference | RemarkKind::Decision => self.n_said(kind, key.words)?,
+                RemarkKind::Waiver | RemarkKind::Open | RemarkKind::Kept => 1,
+            };
             remarks.push(Remark {
+                number: key.number,
                 memory: memory.clone(),
                 start_byte: key.start_byte,
                 end_byte: key.end_byte,
                 words: key.words,
-                n_said: n_said.cast_unsigned(),
+                n_said,
             });
         }
         Ok(remarks)
+    }
+
+    /// Counts how often words were said: each count reads a page of its own.
+    fn n_said(&self, kind: RemarkKind, words: i64) -> Result<u64> {
+        let counted: i64 = self.run("counting remarks", |c| {
+            c.prepare_cached("SELECT count(*) FROM remark WHERE kind = ? AND words = ?")?
+                .query_row(params![kind, words], |row| row.get(0))
+        })?;
+        Ok(counted.cast_unsigned())
     }
 
     /// Walks back through the turns of a place to a time, until it has met so many sessions, or so

@@ -1,6 +1,6 @@
 //! Reads what consolidation keeps: who is near whom, topics, and what summaries are of.
 
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{OptionalExtension as _, Row, params, params_from_iter};
 
 use super::{Reader, sql_limit};
 use crate::error::Result;
@@ -119,14 +119,10 @@ impl Reader {
 
     /// Returns the largest topics, of one project or of all.
     pub fn topics(&self, project: Option<&str>, limit: usize) -> Result<Vec<Topic>> {
+        let sql = topics_of(project, limit);
         self.run("reading topics", |c| {
-            c.prepare_cached(
-                "SELECT number, label, phrases, n_members, project FROM topic
-                  WHERE n_members > 0 AND (?1 IS NULL OR project = ?1)
-                  ORDER BY n_members DESC, number LIMIT ?2",
-            )?
-            .query_map(params![project, sql_limit(limit)], topic_from)?
-            .collect()
+            let mut statement = c.prepare_cached(&sql)?;
+            statement.query_map(params_from_iter(project), topic_from)?.collect()
         })
     }
 
@@ -178,6 +174,16 @@ impl Reader {
                 .optional()
         })
     }
+}
+
+/// Asks for the largest topics of a project, which stand in that order, or of all.
+pub(crate) fn topics_of(project: Option<&str>, limit: usize) -> String {
+    let of = if project.is_some() { "AND project = ?" } else { "" };
+    format!(
+        "SELECT number, label, phrases, n_members, project FROM topic
+          WHERE n_members > 0 {of} ORDER BY n_members DESC, number LIMIT {}",
+        sql_limit(limit)
+    )
 }
 
 fn neighbours_of(bytes: &[u8]) -> Vec<Neighbour> {

@@ -49,6 +49,8 @@ pub struct NewRemark {
 /// A sentence that holds beyond its session, with the memory it stands in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remark {
+    /// The number of the memory inside the store.
+    pub number: MemoryNumber,
     /// The memory.
     pub memory: Memory,
     /// Where the sentence begins in its text.
@@ -57,7 +59,8 @@ pub struct Remark {
     pub end_byte: usize,
     /// A hash of its words.
     pub words: i64,
-    /// How often these words were said, anywhere.
+    /// How often these words were said, anywhere; 1 of what nobody counts: waivers, what was put
+    /// off, and what was kept.
     pub n_said: u64,
 }
 

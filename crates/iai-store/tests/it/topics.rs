@@ -87,6 +87,36 @@ fn a_topic_is_looked_at_again_when_its_members_change() {
 }
 
 #[test]
+fn the_largest_topics_of_a_project_come_first() {
+    let home = Home::new();
+    let mut store = store(&home);
+    let mut put = |label: &str, n_members: u64, project: Option<&str>| {
+        let named = |number| Topic {
+            number,
+            label: label.to_owned(),
+            phrases: vec![label.to_owned()],
+            n_members,
+            project: project.map(str::to_owned),
+        };
+        store.write(|w| w.new_topic(at(0)).and_then(|n| w.put_topic(&named(n), at(1)))).unwrap();
+    };
+    put("small", 3, Some("house"));
+    put("large", 9, Some("house"));
+    put("abroad", 7, Some("garden"));
+    put("nowhere", 5, None);
+    put("left", 0, Some("house"));
+    let check = |project: Option<&str>, limit: usize, expect: &[&str]| {
+        let topics = store.read().topics(project, limit).unwrap();
+        let labels: Vec<&str> = topics.iter().map(|topic| topic.label.as_str()).collect();
+        assert_eq!(labels, expect, "{project:?}");
+    };
+    check(Some("house"), 10, &["large", "small"]);
+    check(Some("house"), 1, &["large"]);
+    check(None, 10, &["large", "abroad", "nowhere", "small"]);
+    check(Some("cellar"), 10, &[]);
+}
+
+#[test]
 fn a_session_is_looked_at_again_when_a_turn_is_replaced() {
     let home = Home::new();
     let mut store = store(&home);
