@@ -2,6 +2,7 @@
 
 mod age;
 mod anchor;
+mod answer;
 mod asked;
 mod beside;
 mod brought;
@@ -325,7 +326,9 @@ impl MemoryEngine {
                 let corrections = &found.corrections;
                 let known = (cue, corrections);
                 let beside = corrections::order(reader, known, &mut ranked, now, was_hinted)?;
-                if !corrections.asks_for_history && cue.days.is_none() {
+                // Who names today asks how it is now.
+                let is_of_now = cue.days.as_ref().is_none_or(|days| days.distance(now) <= 0.0);
+                if !corrections.asks_for_history && is_of_now {
                     brought::bring_along(asking, &found, &mut ranked, now)?;
                 }
                 let mut ranked = shape::choose(ranked, manner);

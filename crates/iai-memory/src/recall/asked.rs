@@ -135,7 +135,7 @@ fn counted(wording: &Wording) -> Option<BTreeSet<String>> {
 /// What is in a cue because it asks for a figure, and not because of what it asks about.
 const ASKING: &str = "\
      time|number|value|current|currently|present|presently|latest|exact|exactly|today|nowadays|\
-     planned|scheduled|supposed|allowed|zeit|uhrzeit|aktuell|aktuelle|derzeit";
+     stands|moment|planned|scheduled|supposed|allowed|zeit|uhrzeit|aktuell|aktuelle|derzeit";
 
 /// Who asks for a day or an hour asks for no other figure: how such a cue begins, and what it
 /// names.
@@ -143,7 +143,8 @@ const WHEN: &str = "\
      when|until when|since when|by when|what date|which date|what day|which day|on which day|\
      on which date|on what date|on what day|for which day|for which date|for what date|\
      wann|bis wann|seit wann";
-const NAMED_DAYS: &str = "date|deadline|datum|termin|échéance|fecha";
+const NAMED_DAYS: &str = "\
+     date|deadline|launch day|release day|day of the launch|day of the release|datum|termin|échéance|fecha";
 const NO_DAYS: &str = "\
      date format|date formats|date picker|date library|date column|date field|date range|\
      date parsing|date type|up to date|to date";

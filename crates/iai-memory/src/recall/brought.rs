@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use iai_store::{Memory, MemoryNumber, Role};
 use jiff::Timestamp;
 
+use super::answer::Answer;
 use super::asked::words_of_figures;
 use super::changes::telling_words;
-use super::cue::Cue;
-use super::figures::{NamedFigures, figures_by_unit};
+use super::figures::{NamedFigures, figures_by_unit, names_of_matter};
 use super::found::Found;
 use super::handover::{Charge, TAKING_OVER};
 use super::rank::{Asking, Ranked};
@@ -19,7 +19,7 @@ use super::replacing::{
     code_names_of, numbers_of, replaces_figure, replaces_one_of, sets_anew, with_arrows,
     with_compounds,
 };
-use super::since::{NAMED_BY_MAX, NameSearch, Since, TEXT_BYTES_MAX, named_since, tied_since};
+use super::since::{NAMED_BY_MAX, NameSearch, Since, TEXT_BYTES_MAX, Tie, named_since, tied_since};
 use super::stated::stated_of;
 use super::values::{Sameness, Wanted, retold};
 use crate::error::Result;
@@ -95,8 +95,10 @@ fn changed_since(
         return Ok(Vec::new());
     }
     let about = (hit.number, &hit.memory);
+    let answer = Answer::of(asking.cue, &hit.memory.text);
     let mut all = later_in_the_talk(asking, hit, now)?;
     all.extend(retold_since(asking, hit, now)?);
+    all.extend(answer.replaced_since(asking, hit, now)?);
     all.extend(taken_over_since(asking, hit, now)?);
     // Each by itself: beside all that an assistant says, the user's word may not be among them.
     all.extend(tied_since(engine, reader, about, Role::User, now)?);
@@ -109,16 +111,18 @@ fn changed_since(
         [hit.number].into_iter().chain(all.iter().map(|since| since.number)).collect();
     let nearness = found.nearness((engine, reader), &numbers)?;
     let of_hit = nearness.first().copied().flatten();
-    let answer = Answer::of(asking.cue, &hit.memory.text);
     for since in &mut all {
-        since.replaces_answer |= since.replaces && answer.is_replaced_in(&since.memory.text);
+        if since.replaces && answer.is_replaced_in(&since.memory.text) {
+            since.tie = since.tie.max(Tie::Answer);
+        }
     }
     let mut near: Vec<(Option<f64>, Since)> = nearness.into_iter().skip(1).zip(all).collect();
     near.retain(|(own, since)| {
-        let share = match (since.replaces_answer, since.is_by_code) {
-            (true, _) => ANSWER_NEARNESS_SHARE_MIN,
-            (false, true) => CODE_NEARNESS_SHARE_MIN,
-            (false, false) => NEARNESS_SHARE_MIN,
+        let share = match since.tie {
+            Tie::Word => NEARNESS_SHARE_MIN,
+            Tie::Code => CODE_NEARNESS_SHARE_MIN,
+            Tie::Answer => ANSWER_NEARNESS_SHARE_MIN,
+            Tie::Certain => return true,
         };
         // Either may be below the mean.
         of_hit.zip(*own).is_none_or(|(hit, own)| hit - (1.0 - share) * hit.abs() <= own)
@@ -130,31 +134,6 @@ fn changed_since(
     let mut changed: Vec<Since> = near.into_iter().map(|(_, since)| since).collect();
     put_heirs_first(&mut changed);
     Ok(changed)
-}
-
-/// The parts of a hit that have words of a cue: what answers it stands there.
-struct Answer {
-    names: Vec<(u64, String)>,
-}
-
-impl Answer {
-    fn of(cue: &Cue, text: &str) -> Self {
-        let asked = telling_words(&cue.text);
-        let clauses = text.split(['.', ',', ';', '!', '?', '\n', ':']);
-        let answering: Vec<&str> =
-            clauses.filter(|clause| 0 < n_shared(&asked, &telling_words(clause))).collect();
-        let answering = answering.join(". ");
-        let words = telling_words(&answering).into_iter().filter(|word| !asked.contains(word));
-        let words = words.map(|word| (u64::MAX, word));
-        Self { names: words.chain(code_names_of(&answering)).collect() }
-    }
-
-    fn is_replaced_in(&self, text: &str) -> bool {
-        let told = with_arrows(text);
-        [Wording::of(&told), Wording::of(&with_compounds(&told))]
-            .iter()
-            .any(|wording| replaces_one_of(wording, &self.names))
-    }
 }
 
 /// Puts what replaces what another tells before that.
@@ -211,8 +190,8 @@ fn later_in_the_talk(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result
                 || is_set_anew(memory, &units))
     });
     let since = latest(said).map(|since| {
-        let replaces_answer = is_set_anew(&since.memory, &units);
-        Since { replaces_answer, ..since }
+        let is_set_anew = is_set_anew(&since.memory, &units);
+        Since { tie: if is_set_anew { Tie::Answer } else { Tie::Word }, ..since }
     });
     Ok(since.into_iter().collect())
 }
@@ -229,8 +208,9 @@ fn retold_since(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<Vec<
     if words.is_empty() {
         return Ok(Vec::new());
     }
+    let beside: Vec<&str> = words.iter().flat_map(|word| names_of_matter(word)).collect();
     let search =
-        NameSearch { words, named_by_max: u64::MAX, beside: &[], changing: &[], who: SPEAKERS };
+        NameSearch { words, named_by_max: u64::MAX, beside: &beside, changing: &[], who: SPEAKERS };
     let mut since = named_since(engine, reader, (hit.number, &hit.memory), search, now)?.since;
     since.sort_by_key(|(number, memory)| std::cmp::Reverse((memory.turn_at, *number)));
     since.truncate(RETELLING_MAX);
@@ -267,16 +247,10 @@ fn taken_over_since(asking: Asking<'_>, hit: &Ranked, now: Timestamp) -> Result<
 /// The latest of several that replace one thing.
 fn latest(since: Vec<(MemoryNumber, Memory)>) -> Option<Since> {
     let last = since.into_iter().max_by_key(|(number, memory)| (memory.turn_at, *number));
-    last.map(|(number, memory)| Since {
-        replaces: true,
-        replaces_answer: false,
-        is_by_code: false,
-        number,
-        memory,
-    })
+    last.map(|(number, memory)| Since { replaces: true, tie: Tie::Word, number, memory })
 }
 
-fn may_replace(memory: &Memory, hit: &Ranked) -> bool {
+pub(super) fn may_replace(memory: &Memory, hit: &Ranked) -> bool {
     is_spoken(memory)
         && memory.role != Role::System
         && memory.valid_to.is_none()

@@ -54,7 +54,7 @@ pub(crate) fn find(
     let query = telling_words(engine, cue)?;
     let vector = match is_wording {
         // A model that fails leaves the words; its trouble is told by `status`.
-        false => match engine.embed_cue(&cue.text) {
+        false => match engine.embed_cue(&cue.matter) {
             Err(MemoryError::Embed(_)) => None,
             embedded => embedded?,
         },

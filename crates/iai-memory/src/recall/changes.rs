@@ -189,6 +189,7 @@ const CHANGES: &str = "\
      since yesterday|since this morning|since this week|since monday|since tuesday|\
      since wednesday|since thursday|since friday|since last week|the new … is|change to|\
      changing to|open it to|opened it to|\
+     new decision|we cancel|cancelled the|out with|had it with|\
      we call it|we call that|has been moved|have been moved|has been renamed|has moved|\
      have moved|goes … comes in|jetzt|ab jetzt|ab heute|\
      nicht mehr|statt|stattdessen|doch lieber|künftig|wird zu|wechseln zu|wechseln auf|steigt auf|\

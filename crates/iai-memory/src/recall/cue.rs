@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::named::Named;
-use super::when::{Asked, Days, asks_for_anything};
+use super::when::{Asked, Days, asks_for_anything, is_telling};
 use super::{CUE_CHARS_MAX, RecallAsk};
 use crate::attributes::{month_of, weekday_of};
 use crate::remarks::Wording;
@@ -79,6 +79,9 @@ pub(crate) struct Cue {
     pub(crate) asked_at: Timestamp,
     /// The cue itself, as far as it is looked at.
     pub(crate) text: String,
+    /// What memories are compared with: the cue without the name of a project, which whatever is
+    /// said there may have.
+    pub(crate) matter: String,
     /// What the index is asked for, as written: it folds and splits on its own.
     pub(crate) terms: Vec<String>,
     /// The days it speaks of: what was said then gains.
@@ -133,6 +136,7 @@ impl Cue {
             phrases,
             asks_for_anything: false,
             project: None,
+            matter: text.clone(),
             text,
         };
         cue.bind_to_time(&cue.text.clone(), asked);
@@ -143,6 +147,11 @@ impl Cue {
     pub(crate) fn bind_to_project(&mut self, named: Named, asked: Asked) {
         self.project = Some(named.project);
         self.bind_to_time(&named.rest, asked);
+        let is_more = words_of(&named.rest).iter().any(|word| is_telling(word));
+        if is_more && self.phrases.is_empty() {
+            self.terms = terms_of(&named.rest);
+            self.matter = named.rest;
+        }
     }
 
     /// Where a text asks for a time and for nothing else, nothing else is found.

@@ -32,7 +32,11 @@ impl Piece {
         if is_version(&self.word) {
             return vec![self.word.clone()];
         }
+        if let Some(matter) = matter_of(&self.word) {
+            return vec![matter.to_owned()];
+        }
         let parts = self.word.split(['_', '-', '.']).map(without_plural_unit);
+        let parts = parts.map(|part| matter_of(part).unwrap_or(part));
         let whole = is_identifier(&self.word).then_some(self.word.as_str());
         parts.chain(whole).map(str::to_owned).collect()
     }
@@ -187,8 +191,8 @@ const UNITS: &[(&str, &str)] = &[
     ("attempt", "attempt|attempts|retry|retries|times|tries|versuche"),
     (
         DATE,
-        "jan|january|feb|february|apr|april|jun|june|jul|july|aug|august|sept|september|oct|\
-         october|nov|november|december|januar|februar|märz|juni|juli|oktober|dezember",
+        "jan|january|feb|february|apr|april|jun|june|jul|july|aug|august|sep|sept|september|oct|\
+         october|nov|november|dec|december|januar|februar|märz|juni|juli|oktober|dezember",
     ),
     ("kb", "kb|kib"),
     ("mb", "mb|mib"),
@@ -205,6 +209,32 @@ pub(super) fn figures_by_unit(text: &str) -> BTreeMap<String, BTreeSet<String>> 
         }
     }
     by_unit
+}
+
+/// What people call by several names, and the day or the figure of it is the same: the launch that
+/// slipped is the release that was promised.
+const MATTERS: &[(&str, &str)] = &[
+    (
+        "release",
+        "ship|ships|shipping|shipped|launch|launches|launched|release|releases|go-live|live|\
+         cut-over|cutover|rollout|roll-out",
+    ),
+    ("limit", "limit|limits|quota|ceiling|cap|throttle|throttling"),
+    ("port", "port|ports|listen|listens|listening|listener|binds"),
+    ("deadline", "deadline|deadlines|due"),
+];
+
+/// Returns the one name of what a word calls by one of several.
+fn matter_of(word: &str) -> Option<&'static str> {
+    let found = MATTERS.iter().find(|(_, names)| is_one_of(word, names));
+    found.map(|(matter, _)| *matter)
+}
+
+/// Returns the other names of a matter, as they may be searched for.
+pub(super) fn names_of_matter(word: &str) -> impl Iterator<Item = &'static str> {
+    let found = MATTERS.iter().find(|(matter, _)| *matter == word);
+    let names = found.into_iter().flat_map(|(_, names)| names.split('|'));
+    names.filter(|name| !name.contains('-'))
 }
 
 /// Tells whether a word is a name from code: whatever is asked, it is the same thing everywhere.
@@ -255,6 +285,17 @@ pub(super) fn named_figures(text: &str) -> NamedFigures {
         figures.entry(name).or_default().insert(figure);
     }
     figures
+}
+
+/// Returns the versions that stand right behind what they are of: "Rust 1.82".
+pub(super) fn versions_in(text: &str) -> NamedFigures {
+    let mut versions = NamedFigures::new();
+    for [name, version] in pieces_of(text).array_windows() {
+        if !name.is_last && tells(&name.word) && is_version(&version.word) {
+            versions.entry(name.word.clone()).or_default().insert(version.word.clone());
+        }
+    }
+    versions
 }
 
 /// Returns the names from code that are given a figure: `MAX_GRAINS = 96`, "`MAX_GRAINS` is at 96

@@ -27,6 +27,7 @@ const ANY_NAME: &str = "\
 const PLACE: &str = "\
      in at for on of from to with about within inside im bei für von aus mit über dans pour chez \
      sur avec en para de con sobre в для из по с о";
+const ARTICLES: &str = "the our my this that der die das dem den la le el los";
 /// … or before these, whatever it is called.
 const KIND: &str = "project repo repository codebase projekt projet proyecto";
 
@@ -95,18 +96,25 @@ fn place_of(text: &str, words: &[(Range<usize>, String)], project: &str) -> Opti
     let runs = words.windows(name.len()).enumerate().filter(|(_, run)| is_name(run));
     let mut places = runs.filter_map(|(at, run)| {
         let range = run.first()?.0.start..run.last()?.0.end;
-        let before = at.checked_sub(1).and_then(|before| words.get(before));
         let next = words.get(at + name.len());
         let is_part = text.get(..range.start)?.ends_with(JOINTS)
             || text.get(range.end..)?.starts_with(JOINTS)
                 && next.is_some_and(|(next, _)| next.start == range.end + 1);
-        let is_place = before.is_some_and(|(_, word)| has(PLACE, word));
+        let is_place = behind_articles(words.get(..at)?).is_some_and(|word| has(PLACE, word));
         let kind = next.filter(|(_, word)| has(KIND, word));
-        let is_named = is_place && is_telling_name(project, &name) || kind.is_some();
+        // Nobody writes "lantern-web" and means anything else.
+        let is_joined = 1 < name.len() && !text.get(range.clone())?.contains(char::is_whitespace);
+        let is_named = (is_place || is_joined) && is_telling_name(project, &name) || kind.is_some();
         let end = kind.map_or(range.end, |(kind, _)| kind.end);
         (!is_part && is_named).then_some(range.start..end)
     });
     places.next()
+}
+
+/// Returns the last of these words that is no article: "of the warehouse sync".
+fn behind_articles(words: &[(Range<usize>, String)]) -> Option<&str> {
+    let mut before = words.iter().rev().map(|(_, word)| word.as_str());
+    before.find(|word| !has(ARTICLES, word))
 }
 
 /// What joins a name to another word: "kestrel-parser", `kestrel.toml`.
@@ -188,6 +196,9 @@ mod tests {
         check("done for lantern.", Some(("/src/lantern", "done for it.")));
         check("in warehouse sync in May", Some(("/src/warehouse-sync", "in it in May")));
         check("bei tidepool gestern", Some(("/src/tidepool", "bei it gestern")));
+        check("moved into lantern-web", Some(("/src/lantern-web", "moved into it")));
+        check("the lantern-web port", Some(("/src/lantern-web", "the it port")));
+        check("port of the warehouse sync", Some(("/src/warehouse-sync", "port of the it")));
         check("in the search project", Some(("/src/search", "in the it")));
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::cue::words_of_in_order;
-use super::figures::{NamedFigures, figure_of, is_unit, named_figures, pieces_of};
+use super::figures::{NamedFigures, figure_of, is_unit, named_figures, pieces_of, versions_in};
 use crate::organise::is_stop_word;
 use crate::remarks::{Wording, is_one_of as is_word_of, sentences};
 
@@ -32,6 +32,13 @@ pub(super) fn has_another_figure(was: &NamedFigures, text: &str) -> bool {
     }
     let is = named_figures(text);
     was.iter().any(|(name, old)| is.get(name).is_some_and(|new| new.is_disjoint(old)))
+}
+
+/// Tells whether a text has another version of something than it had.
+pub(super) fn has_another_version(was: &NamedFigures, text: &str) -> bool {
+    let is = || versions_in(text);
+    !was.is_empty()
+        && is().iter().any(|(name, new)| was.get(name).is_some_and(|old| old.is_disjoint(new)))
 }
 
 /// Returns the names of a text that are made of several words, each as one, and those that stand in
@@ -94,13 +101,25 @@ pub(super) fn with_compounds(text: &str) -> Cow<'_, str> {
 /// Tells whether a text says that another thing is in the place of one of these.
 pub(super) fn replaces_one_of(wording: &Wording, names: &[(u64, String)]) -> bool {
     static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| forms_of(REPLACING));
+    static RENAMED: LazyLock<Vec<Form>> = LazyLock::new(|| forms_of(BEING_RENAMED));
     static OF_GOING: LazyLock<Vec<Form>> = LazyLock::new(|| forms_of(GOING));
+    static FORGOTTEN: LazyLock<Vec<Form>> = LazyLock::new(|| forms_of(FORGETTING));
     let is_alone = |place: usize| {
         let before = place.checked_sub(1).and_then(|before| wording.word(before));
         !wording.is_joined(place)
             || before.is_none_or(|before| is_one_of(names, before) || is_stop_word(before))
     };
-    has_form(wording, names, &FORMS, |_| true) || has_form(wording, names, &OF_GOING, is_alone)
+    // "The daemon of the gateways is called …" names the daemon.
+    let is_name = |place: usize| {
+        let before: Vec<&str> = wording.words().take(place).collect();
+        let is_of_it = |word: &&&str| !is_stop_word(word) || is_word_of(word, ARTICLES);
+        let before = before.iter().rev().find(|word| !is_of_it(word));
+        before.is_none_or(|word| !is_word_of(word, PREPOSITIONS))
+    };
+    has_form(wording, names, &FORMS, |_| true)
+        || has_form(wording, names, &RENAMED, is_name)
+        || has_form(wording, names, &OF_GOING, is_alone)
+        || !wording.has_any(NOT_FORGETTING) && has_form(wording, names, &FORGOTTEN, |_| true)
 }
 
 /// Tells whether a text says that another figure is in the place of one of these.
@@ -169,27 +188,54 @@ fn has_form(
 }
 
 fn is_one_of(names: &[(u64, String)], word: &str) -> bool {
-    let bare = word.strip_suffix("'s").unwrap_or(word);
-    names.iter().any(|(_, name)| name == bare)
+    names.iter().any(|(_, name)| name == bare(word))
 }
+
+fn bare(word: &str) -> &str {
+    word.strip_suffix("'s").unwrap_or(word)
+}
+
+/// What may stand before a name, …
+const ARTICLES: &str = "the|a|an|our|my|this|that|these|those|der|die|das|den|dem|le|la|les|el|los";
+/// … and before that, where something else is spoken of.
+const PREPOSITIONS: &str = "\
+     of|on|in|for|at|with|by|behind|under|inside|from|to|von|auf|in|für|bei|mit|de|du|des|sur|para";
 
 /// How it is said that another thing takes the place of X, …
 const REPLACING: &str = "\
-     rename X to|rename the X|renamed X to|renamed the X|X is renamed|X was renamed|from X to|\
-     rename X|renamed X|renaming X|switched X to|migrated X to|X becomes|X became|X is now|\
-     X is called|X … we call it|X … we call that|instead of X|replaced X|replaces X|remove X|\
+     rename X to|rename the X|renamed X to|renamed the X|from X to|rename X|renamed X|renaming X|\
+     switched X to|migrated X to|X … we call it|X … we call that|instead of X|replaced X|replaces X|remove X|\
      get rid of X|move off X|moved off X|moving off X|migrate off X|migrated off X|away from X|\
-     mind about X|given up X|given up the X|gave up X|giving up X|done with X|leaving X|\
-     ditch X|ditched X|bye X|bye bye X|goodbye X|no more X|drop X for|X heißt jetzt|X wird zu|\
-     X in … umbenannt|von X auf|von X zu|statt X|переименовали X|вместо X|с X на|\
+     mind about X|not X any more|not X anymore|no longer X|no longer on X|don't use X any more|\
+     don't use X anymore|do not use X any more|do not use X anymore|stop using X|and not X|\
+     rather than X|in place of X|formerly X|formerly called X|formerly known as X|\
+     previously called X|previously known as X|used to be called X|given up X|given up the X|gave up X|giving up X|done with X|leaving X|\
+     ditch X|ditched X|we drop X|we dropped X|dropping X|out with X|had it with X|tired of X|\
+     sick of X|fed up with X|bye X|bye bye X|goodbye X|no more X|drop X for|X in … umbenannt|von X auf|von X zu|statt X|переименовали X|вместо X|с X на|\
      au lieu de X|de X à|en lugar de X|de X a";
+/// … or its name, …
+const BEING_RENAMED: &str = "\
+     X is renamed|X was renamed|X becomes|X became|X is now|X is called|X got a new name|\
+     X heißt jetzt|X wird zu";
 /// … or that X is no more: "the payment SDK is gone" is about no other SDK.
 const GOING: &str = "\
      X is gone|X is removed|X is retired|X is deprecated|X will be uninstalled|X was removed|\
+     X is out|X is dead|X is history|X got archived|X is archived|X was archived|\
+     X is decommissioned|X was decommissioned|X is shut down|X was shut down|X is on leave|X is leaving|X changed teams|\
+     X is replaced|X was replaced|X got replaced|X has been replaced|\
      X goes away|X has to go|X must go|X goes … comes in|X has retired|X retired|X has left|\
      X has gone|X … we move to|X … we switch to|X … we change to|X … want to move to|\
      X … want to switch to|X … like to move to|X … like to switch to|X … like to change to|\
      X … to change to|X … to switch to";
+
+/// … or that what was said of X no longer counts. Who is told not to forget X is told the contrary.
+const FORGETTING: &str = "\
+     forget X|forget the X|forget about X|forget about the X|forget what i said about X|\
+     forget what we said about X|scrap X|scrap the X|\
+     vergiss X|oublie X|olvida X|забудь X";
+const NOT_FORGETTING: &str = "\
+     don't forget|do not forget|not forget|never forget|didn't forget|i forget|we forget|\
+     you forget|to forget|can't forget";
 
 /// The same of a figure: of a word, most of these say something else.
 const REPLACING_FIGURES: &str = "\
@@ -250,5 +296,18 @@ mod tests {
         check("Let's leave quoll as it is for now.", "quoll", false);
         check("We had to move off 8080.", "8080", true);
         check("After ten days, not 14.", "14", true);
+        check("Forget quoll, we store everything in numbat now.", "quoll", true);
+        check("Forget what I said about 8443, it is on 9443.", "8443", true);
+        check("And don't forget quoll.", "quoll", false);
+        check("Please say numbat and not quoll in new docs.", "quoll", true);
+        check("The thing formerly known as quoll is numbat from today on.", "quoll", true);
+        check("Don't use quoll-1 any more, we got numbat-2.", "quoll_1", true);
+        check("Quoll got archived, everything goes into numbat.", "quoll", true);
+        check("Quoll is out, numbat is in.", "quoll", true);
+        check("Quoll ran out of memory.", "quoll", false);
+        check("We drop quoll, nobody maintains it. Its replacement is numbat.", "quoll", true);
+        check("Out with quoll, in with numbat.", "quoll", true);
+        check("The agent of the payment quoll is called numbat.", "quoll", false);
+        check("Quoll is on leave until spring, numbat took over.", "quoll", true);
     }
 }

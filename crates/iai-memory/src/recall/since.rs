@@ -8,10 +8,10 @@ use iai_store::{LexicalQuery, Memory, MemoryNumber, Reader, Role, Scope};
 use jiff::Timestamp;
 
 use super::changes::{is_before, says_otherwise, telling_words};
-use super::figures::{figures_by_unit, named_figures};
+use super::figures::{figures_by_unit, named_figures, versions_in};
 use super::replacing::{
-    code_names_of, has_another_figure, numbers_of, replaces_figure, replaces_one_of, sets_anew,
-    with_arrows, with_compounds,
+    code_names_of, has_another_figure, has_another_version, numbers_of, replaces_figure,
+    replaces_one_of, sets_anew, with_arrows, with_compounds,
 };
 use super::stated::stated_of;
 use crate::engine::MemoryEngine;
@@ -54,12 +54,23 @@ pub(crate) fn replaced_since(
 pub(super) struct Since {
     /// It says that another thing is in its place.
     pub(super) replaces: bool,
-    /// … and that was the answer to the cue.
-    pub(super) replaces_answer: bool,
-    /// It gives a name from code another figure: it may have nothing else in common with it.
-    pub(super) is_by_code: bool,
+    pub(super) tie: Tie,
     pub(super) number: MemoryNumber,
     pub(super) memory: Memory,
+}
+
+/// How what was said later is tied to the answer of a cue, the loosest first: it says how near to the
+/// cue it must be itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tie {
+    /// By a word that both have.
+    Word,
+    /// By a name from code that has another figure: it may have nothing else in common with it.
+    Code,
+    /// What is replaced stands where the hit has words of the cue.
+    Answer,
+    /// The same, and it is a figure with what it is of, or a name that few have.
+    Certain,
 }
 
 impl Since {
@@ -104,6 +115,7 @@ pub(super) fn tied_since(
     let code_names = code_names_of(&memory.text);
     let named = named_figures(&memory.text);
     let by_unit = figures_by_unit(&memory.text);
+    let versions = versions_in(&memory.text);
     // An assistant has to name what is replaced, and is found by that; words of changing cost more.
     let beside: Vec<&str> = code_names.iter().map(|(_, name)| name.as_str()).collect();
     let changing = if who == Role::User { CHANGING } else { &[] };
@@ -121,18 +133,15 @@ pub(super) fn tied_since(
             let is_tied = is_tied(&memory.text, &names);
             // Anybody may say "instead of 5": it is about this 5 where the matter is the same.
             let is_by_code = has_another_figure(&named, &said);
+            let is_newer_version =
+                || memory.role == Role::User && has_another_version(&versions, &said);
             let replaces = is_by_code
+                || is_newer_version()
                 || replaces_one_of(&wording, &names)
                 || replaces_one_of(&joined, &code_names)
                 || is_tied && (replaces_figure(&wording, &figures) || sets_anew(&by_unit, &said));
-            let replaces_answer = false;
-            (replaces || is_tied).then_some(Since {
-                replaces,
-                replaces_answer,
-                is_by_code,
-                number,
-                memory,
-            })
+            let tie = if is_by_code { Tie::Code } else { Tie::Word };
+            (replaces || is_tied).then_some(Since { replaces, tie, number, memory })
         })
         // Asked last: it looks for a hundred wordings.
         .filter(|since| match since.memory.role {
@@ -190,7 +199,7 @@ pub(crate) fn named_since(
             frequencies.filter(|(n, _)| (2..=named_by_max).contains(n)).collect();
         names.sort();
         names.truncate(WORDS_ASKED_MAX);
-        if names.is_empty() {
+        if names.is_empty() && beside.is_empty() {
             return (names, Vec::new());
         }
         // Words that thousands have cost more than all the names.
