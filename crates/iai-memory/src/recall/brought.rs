@@ -36,6 +36,8 @@ const IS_TOLD_ANYWAY: usize = 3;
 const NEARNESS_SHARE_MIN: f64 = 0.62;
 /// … or this, where what it replaces stands where the hit has the words of the cue, …
 const ANSWER_NEARNESS_SHARE_MIN: f64 = 0.3;
+/// … or not below all that has nothing to do with it, where the answer itself is named, …
+const CERTAIN_NEARNESS_SHARE_MIN: f64 = 0.0;
 /// … or this, where it has a name from code in common with the hit.
 const CODE_NEARNESS_SHARE_MIN: f64 = 0.45;
 /// Turns after the hit in which the same talk may come to something else.
@@ -122,7 +124,7 @@ fn changed_since(
             Tie::Word => NEARNESS_SHARE_MIN,
             Tie::Code => CODE_NEARNESS_SHARE_MIN,
             Tie::Answer => ANSWER_NEARNESS_SHARE_MIN,
-            Tie::Certain => return true,
+            Tie::Certain => CERTAIN_NEARNESS_SHARE_MIN,
         };
         // Either may be below the mean.
         of_hit.zip(*own).is_none_or(|(hit, own)| hit - (1.0 - share) * hit.abs() <= own)
