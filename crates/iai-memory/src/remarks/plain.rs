@@ -4,6 +4,7 @@
 //!
 //! English first, then the basics of German, Russian, French and Spanish.
 
+mod sealed;
 mod styles;
 
 use std::ops::Range;
@@ -17,8 +18,9 @@ use super::phrase::{Wording, is_one_of};
 use super::placed::{NEEDED, OF_EACH, SERVED};
 use super::reach::names_all;
 use super::wishes::{is_like_code, is_one_off};
+use sealed::is_sealed_for_all;
 pub(super) use styles::is_asked_politely;
-use styles::{is_about_tone, is_on_everything, says_how_much};
+use styles::{is_about_tone, is_about_written, is_on_everything, says_how_much};
 
 /// Sentences before an order in which it may be announced.
 const ANNOUNCED_BEFORE_MAX: usize = 3;
@@ -45,11 +47,12 @@ pub(super) fn is_wish(sentence: &str) -> bool {
         || is_placed() && (is_contrast_in_place(sentence) || is_wanted_there(&whole))
         || is_about_tone(as_said, &whole)
         || is_on_everything(sentence)
+        || is_about_written(sentence)
         || whole.has_any(WITH) && whole.has_any(RUN) && is_done_with(sentence)
         || whole.has_any(TASTES) && is_taste_shared(sentence, &whole)
         || (whole.has_any(BROUGHT) || whole.has_any(PROPOSED)) && is_kept_out(sentence)
         || (whole.has_any("before") || whole.has_any(BARRED)) && is_of_any(sentence);
-    is_asked && !is_of_now(sentence, &whole)
+    is_asked && !is_of_now(sentence, &whole) || is_sealed_for_all(sentence)
 }
 
 /// Tells whether a clause is about anything of a kind that is done, or may not be.

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use iai_store::{NewRemark, Reach, RemarkKind};
 
+use super::orders::clauses;
 use super::phrase::{Wording, is_one_of, is_question};
 use super::placed::Place;
 use super::plain::{announcement_before, announces_for_all, is_headed_for_all};
@@ -23,7 +24,7 @@ const OF_REACH: &str = "\
      please|also|too|in|for|across|of|all|every|any|each|the|my|our|here|not|just|only|or|anywhere|\
      everywhere|elsewhere|really|\
      repo|repos|repository|repositories|project|projects|codebase|codebases|\
-     everything|make|do|no|matter|which|whatever|whichever|client|clients|mine|das|gilt|für|alle|\
+     have|own|none|everything|make|do|no|matter|which|whatever|whichever|client|clients|mine|das|gilt|für|alle|\
      allen|jedem|projekte|projekten|это|для|всех|во|проектах|pour|tous|les|projets|dans|para|todos|\
      los|proyectos|en";
 
@@ -92,6 +93,7 @@ pub(super) fn holds_everywhere(said: &str) -> bool {
     names_all(&wording)
         || names_the_others(said)
         || is_headed_for_all(said)
+        || clauses(said).skip(1).any(is_only_reach)
         || !wording.has_any(HERE) && is_of_talk(said)
 }
 
@@ -157,6 +159,8 @@ const ALL_PROJECTS: &str = "\
      all codebases|any codebase|across projects|across repos|across all projects|across all repos|\
      everything i make|everything i do|whatever project|whichever project|whatever repo|\
      whichever repo|no matter which repo|no matter which project|no matter the project|\
+     none of my repos|none of my repositories|none of my projects|none of our repos|\
+     none of our repositories|none of our projects|whatever the project|whatever the repo|\
      here or anywhere|here and everywhere|here and elsewhere|not just here|not only here|\
      not only in this|not just in this|not here not anywhere|neither here nor anywhere|\
      any of my clients|any client of mine|all my clients|allen repos|allen projekten|\

@@ -13,6 +13,9 @@ use super::wishes::SINCE_TODAY;
 /// Shorter sentences take back something that only who heard the talk knows.
 const WORDS: std::ops::RangeInclusive<usize> = 3..=60;
 
+/// What stands behind so many words may say why.
+const REASON_WORDS_MIN: usize = 5;
+
 /// How much of a wish somebody takes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waived {
@@ -53,8 +56,12 @@ pub(crate) fn waived_by(sentence: &str) -> Option<Waived> {
 /// done with the migration, with reviewing or with step 2 reports a task.
 fn is_given_up(sentence: &str) -> bool {
     let whole = Wording::of(sentence);
+    let mut n_words_before = 0;
     clauses(sentence).any(|said| {
         let clause = Wording::of(said).without_lead_in(LEAD_INS);
+        // "Dates as numbers, I'm tired of guessing" gives a reason.
+        let is_reason = REASON_WORDS_MIN <= n_words_before;
+        n_words_before += clause.len();
         let done = clause.possible(DONE_WITH).find_map(|done| clause.begins(done));
         let sick = clause.possible(SICK_OF).find_map(|sick| clause.begins(sick));
         let more = clause.possible("no more").find_map(|more| clause.begins(more));
@@ -72,7 +79,7 @@ fn is_given_up(sentence: &str) -> bool {
         let is_trouble = clause.words().any(|word| is_one_of(word, TROUBLE));
         !is_trouble
             && (done.is_some_and(|next| is_habit(next) && is_many(next))
-                || sick.is_some_and(|next| 0 < named(next).count())
+                || sick.is_some_and(|next| !is_reason && 0 < named(next).count())
                 || more.is_some_and(|next| is_asked() && is_habit(next) && is_many(next)))
     })
 }
@@ -123,7 +130,8 @@ const ONCE: &str = "\
 /// Says by itself that something is over.
 const NO_LONGER: &str = "\
      no more … commits|no more … prefixes|no more … recaps|no more … emojis|\
-     thing forget it|thing forget that|rule forget it|giving up on|given up on|i gave up on|\
+     no more … prefix|rule is too strict|rule was too strict|rule is too much|line cap … is gone|\
+     line limit … is gone|line limit forget it|lines limit forget it|thing forget it|thing forget that|rule forget it|giving up on|given up on|i gave up on|\
      stop asking|stop adding|\
      stop doing|stop using|stop writing|stop running|you can stop|\
      you may stop|forget what i said|forget my|forget the rule|forget about|forget the … rule|\
@@ -185,7 +193,7 @@ const MAY: &str = "\
      only … from here|you may|you needn't|you need not|may use|may go|may stay|may write|\
      is fine in|are fine in|is fine on|are fine on|is fine for|are fine for|as much as you like|\
      can go too|can go now|are noise|is noise|isn't needed|aren't needed|needn't|you can drop|\
-     is enough|leave that to|leave it to|is too much|keeps the old rule|only in these|\
+     you can drop the|you may drop the|is enough|leave that to|leave it to|is too much|keeps the old rule|only in these|\
      only what you|only when you|anything else no|du darfst|reicht|basta con|suffit|хватит|\
      is allowed|are allowed|everything else stays|everything else still|\
      everything else … as ever|for everything else still";

@@ -20,6 +20,19 @@ pub(super) fn is_about_tone(sentence: &str, whole: &Wording) -> bool {
         && (whole.has_any(TONES) || addresses(sentence))
 }
 
+/// "Tests in this repo should be table-driven", "commit subjects here start with the ticket": what
+/// is written again and again, by its place, and how. "The tests in this repo are slow" tells.
+pub(super) fn is_about_written(sentence: &str) -> bool {
+    clauses(sentence).any(|clause| {
+        let clause = Wording::of(clause).without_lead_in(LEAD_INS);
+        let written = clause.possible(WRITTEN).find_map(|things| clause.begins(things));
+        written.is_some_and(|next| {
+            let is_placed = clause.has_any(PLACES) || clause.word(next) == Some("here");
+            is_placed && (clause.has_any(SHOULD_BE) || clause.has_any(LOOKS_SO))
+        })
+    })
+}
+
 /// A word for "you" in quotes.
 fn addresses(sentence: &str) -> bool {
     let is_mark = |letter: char| matches!(letter, '"' | '“' | '”' | '„' | '«' | '»');
@@ -82,6 +95,15 @@ const TEXTS: &str = "\
 const SHOULD_BE: &str = "\
      should use|should be|should stay|should address|has to be|have to be|must be|must use|\
      needs to be|need to be|sollen|sollten|müssen|deben|doivent|должны";
+/// What is written again and again, not these that lie on the table.
+const WRITTEN: &str = "\
+     tests|unit tests|all tests|commits|commit messages|commit subjects|commit titles|branches|\
+     branch names|pull requests|prs|pr titles|pr descriptions|functions|comments|doc comments|\
+     docs|names|file names|variables|components|endpoints|migrations|errors|error messages|\
+     log lines|logs|imports|queries|scripts|changelog entries";
+const LOOKS_SO: &str = "\
+     start with|begin with|end with|are written|are named|go in|go into|go under|should have|\
+     must have|should start|should begin|should end|should go";
 const TONES: &str = "\
      formal|informal|polite|impersonal|gender neutral|plain language|\
      simple language|sentence case|förmlich|informell|formales|informales|formels|informels|\
@@ -94,7 +116,7 @@ const OF_CODE: &str = "\
      semicolons|trailing commas|single quotes|double quotes|early returns|named arguments|\
      typannotationen|kommentare|docstrings";
 const ON_EVERYTHING: &str = "\
-     everything|everywhere|throughout|every function|every method|every class|each function|\
+     everything|everywhere|throughout|full|every function|every method|every class|each function|\
      all functions|all methods|all classes|überall|auf allem|en todo|partout";
 
 const COULD_YOU: &str = "could you|can you|would you|will you";

@@ -177,3 +177,27 @@ fn tones_habits_of_code_and_what_is_asked_for_in_general() {
     assert!(!goes_on_with_a_wish("two tests are enough to reproduce"));
     assert!(!goes_on_with_a_wish("that's enough for today"));
 }
+
+#[test]
+fn what_is_written_again_and_again_is_told_with_its_place() {
+    check(
+        true,
+        &[
+            "Tests in this repo should be table-driven, with a name per case.",
+            "Commit subjects here start with the ticket, PAY-123 style.",
+            "One more thing: branch names in this project must be lower case.",
+            "I want full type hints in this repo, mypy --strict must be clean.",
+        ],
+    );
+    check(
+        false,
+        &[
+            "Tests in this repo are slow.",
+            "These tests should be table-driven.",
+            "The tests in this repo should be green by tomorrow.",
+            "Tests should be faster.",
+            "Migrations here take an hour.",
+            "Errors in this app are swallowed by the handler.",
+        ],
+    );
+}
