@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use iai_store::Role;
+use iai_store::{Memory, Role};
 use jiff::Timestamp;
 
 use super::brought::may_replace;
-use super::changes::telling_words;
+use super::changes::{reports_a_change, telling_words};
 use super::cue::Cue;
 use super::rank::{Asking, Ranked};
 use super::replacing::{
@@ -16,6 +16,7 @@ use super::replacing::{
 };
 use super::since::{NameSearch, Since, Tie, named_since};
 use super::stated::stated_of;
+use super::values::may_ask;
 use crate::error::Result;
 use crate::organise::n_shared;
 use crate::remarks::{Wording, sentences};
@@ -40,6 +41,9 @@ pub(super) struct Answer {
     figures: Vec<(u64, String)>,
     /// The words of the cue.
     asked: BTreeSet<String>,
+    is_asked_for: bool,
+    /// Some sentences have none of the words of the cue: they tell something else.
+    is_a_part: bool,
 }
 
 impl Answer {
@@ -54,12 +58,15 @@ impl Answer {
         };
         let names = words_of(&clauses).into_iter().map(|word| (u64::MAX, word));
         let names = names.chain(code_names_of(&clauses)).collect();
-        let told = sentences(text).into_iter().filter_map(|range| text.get(range));
+        let all = sentences(text);
+        let told = all.iter().filter_map(|range| text.get(range.clone()));
         let told: Vec<&str> = told.filter(is_answering).collect();
+        let is_a_part = (1..all.len()).contains(&told.len());
         let told = told.join("\n");
         let (words, code_names, figures) =
             (words_of(&told), code_names_of(&told), numbers_of(&told));
-        Self { names, words, code_names, figures, asked }
+        let is_asked_for = may_ask(cue);
+        Self { names, words, code_names, figures, asked, is_asked_for, is_a_part }
     }
 
     /// Tells whether a text says that a name in the answer is replaced.
@@ -70,6 +77,13 @@ impl Answer {
             .any(|wording| replaces_one_of(wording, &self.names))
     }
 
+    /// Tells whether a text replaces something that stands only beside the answer.
+    pub(super) fn is_beside_what_is_replaced_in(&self, text: &str) -> bool {
+        let words = self.words.iter().map(|word| (0, word.clone()));
+        let words: Vec<(u64, String)> = words.collect();
+        self.is_a_part && self.replaced_by(text, &words, &[]).is_none()
+    }
+
     /// Returns what somebody said later that names what is replaced of the answer, the latest.
     pub(super) fn replaced_since(
         &self,
@@ -77,6 +91,10 @@ impl Answer {
         hit: &Ranked,
         now: Timestamp,
     ) -> Result<Vec<Since>> {
+        // Who tells something at length asks for no answer.
+        if !self.is_asked_for {
+            return Ok(Vec::new());
+        }
         let n_memories =
             engine.with_loaded_index(|index| index.catalogue().len() as u64).unwrap_or_default();
         let figures = self.figures.iter().map(|(_, figure)| figure.as_str());
@@ -93,9 +111,14 @@ impl Answer {
         let is_rare = |n: u64| n <= RARE_MAX.max(n_memories / RARE_SHARE);
         let rare: Vec<(u64, String)> =
             found.names.iter().filter(|(n, _)| is_rare(*n)).cloned().collect();
-        let said_later = found.since.into_iter().filter(|(_, memory)| may_replace(memory, hit));
+        // What an assistant is about to remove may come back tomorrow.
+        let is_said = |memory: &Memory| memory.role == Role::User || reports_a_change(memory);
+        let said_later = found
+            .since
+            .into_iter()
+            .filter(|(_, memory)| may_replace(memory, hit) && is_said(memory));
         let replacing = said_later.filter_map(|(number, memory)| {
-            let tie = self.replaced_by(&memory.text, (&found.names, &rare))?;
+            let tie = self.replaced_by(&memory.text, &found.names, &rare)?;
             Some(Since { replaces: true, tie, number, memory })
         });
         Ok(replacing.max_by_key(|since| (since.memory.turn_at, since.number)).into_iter().collect())
@@ -106,7 +129,8 @@ impl Answer {
     fn replaced_by(
         &self,
         text: &str,
-        (names, rare): (&[(u64, String)], &[(u64, String)]),
+        names: &[(u64, String)],
+        rare: &[(u64, String)],
     ) -> Option<Tie> {
         let said = stated_of(text);
         let told = with_arrows(&said);

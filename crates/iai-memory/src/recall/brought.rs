@@ -103,8 +103,14 @@ fn changed_since(
     all.extend(answer.replaced_since(asking, hit, now)?);
     all.extend(taken_over_since(asking, hit, now)?);
     // Each by itself: beside all that an assistant says, the user's word may not be among them.
-    all.extend(tied_since(engine, reader, about, Role::User, now)?);
-    all.extend(tied_since(engine, reader, about, Role::Assistant, now)?);
+    for who in [Role::User, Role::Assistant] {
+        let mut tied = tied_since(engine, reader, about, who, now)?;
+        for since in &mut tied {
+            since.replaces &=
+                since.tie == Tie::Code || !answer.is_beside_what_is_replaced_in(&since.memory.text);
+        }
+        all.extend(tied);
+    }
     all.sort_by_key(Since::order);
     let mut seen = BTreeSet::new();
     // What tries to give orders is found by its words, but nobody brings it along.

@@ -139,7 +139,7 @@ fn tells_of_a_change(memory: &Memory) -> bool {
 
 /// Tells whether the assistant says that something was changed. What it only thinks of ("we could
 /// switch to …", "now let me look") is worded otherwise.
-fn reports_a_change(memory: &Memory) -> bool {
+pub(super) fn reports_a_change(memory: &Memory) -> bool {
     memory.role == Role::Assistant
         && is_short_and_holds(memory)
         && Wording::of(&memory.text).has_any(REPORTS)

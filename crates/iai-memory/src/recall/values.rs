@@ -92,13 +92,18 @@ pub(super) fn retold(
     pairs.into_iter().collect()
 }
 
-/// Tells whether a cue may ask how much or when something is. A long one that is no question tells
-/// something itself; and what somebody did, they did once, unless it is asked how it was.
+/// Tells whether a cue may ask how much or when something is. What somebody did, they did once,
+/// unless it is asked how it was.
 fn may_ask_for_a_figure(cue: &Cue, wanted: Wanted) -> bool {
+    let is_of_a_deed = || matches!(wanted, Wanted::At(_)) && Wording::of(&cue.text).has_any("did");
+    may_ask(cue) && !is_of_a_deed()
+}
+
+/// Tells whether a cue may ask for something: a long one that is no question tells something itself.
+pub(super) fn may_ask(cue: &Cue) -> bool {
     let wording = Wording::of(&cue.text);
-    let is_of_a_deed = matches!(wanted, Wanted::At(_)) && wording.has_any("did");
     let asks = wording.is_question || wording.words().take(2).any(when::is_asking);
-    (asks || wording.len() <= WORDS_OF_A_TITLE_MAX) && !is_of_a_deed
+    asks || wording.len() <= WORDS_OF_A_TITLE_MAX
 }
 
 /// What is told of one thing.

@@ -20,7 +20,7 @@ const BEHIND_WORDS_MAX: usize = 14;
 const ONLY_WORDS_MAX: usize = 9;
 /// … and none but these.
 const OF_REACH: &str = "\
-     this|that|it|these|is|are|and|goes|go|holds|hold|applies|apply|counts|count|meant|i|mean|\
+     this|that|that's|it|these|is|are|and|goes|go|holds|hold|applies|apply|counts|count|meant|i|mean|\
      please|also|too|in|for|across|of|all|every|any|each|the|my|our|here|not|just|only|or|anywhere|\
      everywhere|elsewhere|really|\
      repo|repos|repository|repositories|project|projects|codebase|codebases|\
@@ -135,7 +135,8 @@ pub(super) fn is_only_reach(sentence: &str) -> bool {
     let names_nothing_else = || wording.words().all(|word| is_one_of(word, OF_REACH));
     !wording.is_question
         && wording.len() <= ONLY_WORDS_MAX
-        && (is_general() || names_all(&wording) && names_nothing_else())
+        && (is_general()
+            || (names_all(&wording) || wording.has_any(FOR_EVERYWHERE)) && names_nothing_else())
 }
 
 /// Tells whether a sentence is about one project only, and says so.
@@ -149,6 +150,9 @@ const GENERALLY: &str = "\
      generally|in general|everywhere|generell|grundsätzlich|überall|везде|вообще|partout|\
      en général|en general|en todas partes";
 
+/// "It's everywhere" tells of a fault.
+const FOR_EVERYWHERE: &str = "\
+     for everywhere|goes everywhere|applies everywhere|holds everywhere|everywhere please";
 const ALL_PROJECTS: &str = "\
      any of my repos|any of my projects|any of our repos|any of our projects|\
      each of my repos|each of my projects|all my repositories|all our repositories|\
@@ -321,6 +325,10 @@ mod tests {
             ("same in every repo", false),
             ("use pnpm in all repos", false),
             ("This goes for all projects.", true),
+            ("That's for everywhere", true),
+            ("it's everywhere", false),
+            ("this goes for everywhere", true),
+            ("the bug is everywhere", false),
         ] {
             assert_eq!(is_only_reach(said), expect, "{said}");
         }

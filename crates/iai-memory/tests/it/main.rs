@@ -7,6 +7,7 @@
 
 mod fixture;
 
+mod answers;
 mod asked;
 mod attributes;
 mod brief;
