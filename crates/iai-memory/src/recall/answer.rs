@@ -95,14 +95,19 @@ impl Answer {
         if !self.is_asked_for {
             return Ok(Vec::new());
         }
-        let n_memories =
-            engine.with_loaded_index(|index| index.catalogue().len() as u64).unwrap_or_default();
-        let figures = self.figures.iter().map(|(_, figure)| figure.as_str());
-        let beside: Vec<&str> =
-            self.code_names.iter().map(|(_, name)| name.as_str()).chain(figures).collect();
+        let figures: Vec<String> = self.figures.iter().map(|(_, own)| own.clone()).collect();
+        let counted = engine.with_loaded_index(|index| {
+            (index.catalogue().len() as u64, index.document_frequencies(&figures))
+        });
+        let Some((n_memories, frequencies)) = counted else { return Ok(Vec::new()) };
+        let named_by_max = NAMED_BY_MAX.max(n_memories / NAMED_SHARE);
+        // What every other memory has costs more to look for than all the rest.
+        let rare = figures.iter().zip(frequencies).filter(|(_, n)| *n <= named_by_max);
+        let names = self.code_names.iter().map(|(_, name)| name.as_str());
+        let beside: Vec<&str> = names.chain(rare.map(|(own, _)| own.as_str())).collect();
         let search = NameSearch {
             words: self.words.clone(),
-            named_by_max: NAMED_BY_MAX.max(n_memories / NAMED_SHARE),
+            named_by_max,
             beside: &beside,
             changing: &[],
             who: SPEAKERS,
@@ -132,17 +137,31 @@ impl Answer {
         names: &[(u64, String)],
         rare: &[(u64, String)],
     ) -> Option<Tie> {
-        let said = stated_of(text);
-        let told = with_arrows(&said);
-        let (wording, joined) = (Wording::of(&told), Wording::of(&with_compounds(&told)));
+        // Nearly every text says no such thing, whatever in it is only thought of.
+        self.replaced_in(text, names, rare)?;
+        self.replaced_in(&stated_of(text), names, rare)
+    }
+
+    fn replaced_in(
+        &self,
+        said: &str,
+        names: &[(u64, String)],
+        rare: &[(u64, String)],
+    ) -> Option<Tie> {
+        let told = with_arrows(said);
+        let wording = Wording::of(&told);
         // Anybody may say "not 30": it is about this 30 where something else is the same.
         let is_tied = || {
             let is_figure = |word: &String| self.figures.iter().any(|(_, own)| own == word);
             let matter = self.words.union(&self.asked).filter(|word| !is_figure(word));
-            0 < n_shared(&matter.cloned().collect(), &telling_words(&said))
+            0 < n_shared(&matter.cloned().collect(), &telling_words(said))
+        };
+        let is_renamed = || {
+            !self.code_names.is_empty()
+                && replaces_one_of(&Wording::of(&with_compounds(&told)), &self.code_names)
         };
         let is_certain = replaces_one_of(&wording, rare)
-            || replaces_one_of(&joined, &self.code_names)
+            || is_renamed()
             || replaces_figure(&wording, &self.figures) && is_tied();
         match is_certain {
             true => Some(Tie::Certain),
