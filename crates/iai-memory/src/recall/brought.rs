@@ -58,7 +58,7 @@ pub(super) fn bring_along(
 ) -> Result<()> {
     let mut brought: Vec<Ranked> = Vec::new();
     for (place, hit) in ranked.iter().take(HITS_LOOKED_AT).enumerate() {
-        for since in changed_since(asking, found, hit, now)? {
+        for since in changed_since(asking, found, (place, hit), now)? {
             let n_told = if since.replaces { place } else { IS_TOLD_ANYWAY };
             let told = ranked.iter().take(n_told).chain(&brought);
             if BROUGHT_MAX <= brought.len()
@@ -88,7 +88,7 @@ pub(super) fn bring_along(
 fn changed_since(
     asking: Asking<'_>,
     found: &Found,
-    hit: &Ranked,
+    (place, hit): (usize, &Ranked),
     now: Timestamp,
 ) -> Result<Vec<Since>> {
     let Asking { engine, reader, .. } = asking;
@@ -100,7 +100,10 @@ fn changed_since(
     let answer = Answer::of(asking.cue, &hit.memory.text);
     let mut all = later_in_the_talk(asking, hit, now)?;
     all.extend(retold_since(asking, hit, now)?);
-    all.extend(answer.replaced_since(asking, hit, now)?);
+    // Two searches and their texts for each would be a millisecond.
+    if place == 0 {
+        all.extend(answer.replaced_since(asking, hit, now)?);
+    }
     all.extend(taken_over_since(asking, hit, now)?);
     // Each by itself: beside all that an assistant says, the user's word may not be among them.
     for who in [Role::User, Role::Assistant] {
