@@ -1,6 +1,6 @@
 //! How long a brief takes in a large store:
-//! `cargo run --release -p iai-memory --example brief_speed -- 100000`. With a folder behind it, the
-//! store is made there and stays; a second run opens it and only measures.
+//! `cargo run --release -p iai-memory --example brief_speed -- 100000`. With a folder behind it,
+//! the store is made there and stays; a second run opens it and only measures.
 
 #![expect(
     clippy::print_stdout,

@@ -78,8 +78,8 @@ pub(super) fn preferences(
     Ok(told_of)
 }
 
-/// Reads what was said often, or not too long ago, in this project, in the same words in several, or
-/// for all: what was said most often first, then the latest.
+/// Reads what was said often, or not too long ago, in this project, in the same words in several,
+/// or for all: what was said most often first, then the latest.
 pub(super) fn wishes(reader: &Reader, asked: &Asked<'_>) -> Result<Vec<Remark>> {
     let mut all =
         joined(reader, (RemarkKind::Preference, WISHES_READ_MAX), (asked.project, asked.fresh))?;

@@ -1,6 +1,6 @@
-//! What of a hit answers the cue, and what says later that this is so no longer: "we run on Postgres"
-//! is no answer once somebody said "forget Postgres". A turn often tells two things; what replaces
-//! the other one is nothing to whoever asked.
+//! What of a hit answers the cue, and what says later that this is so no longer: "we run on
+//! Postgres" is no answer once somebody said "forget Postgres". A turn often tells two things; what
+//! replaces the other one is nothing to whoever asked.
 
 use std::collections::BTreeSet;
 

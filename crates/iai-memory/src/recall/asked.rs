@@ -144,7 +144,8 @@ const WHEN: &str = "\
      on which date|on what date|on what day|for which day|for which date|for what date|\
      wann|bis wann|seit wann";
 const NAMED_DAYS: &str = "\
-     date|deadline|launch day|release day|day of the launch|day of the release|datum|termin|échéance|fecha";
+     date|deadline|launch day|release day|day of the launch|day of the release|datum|termin|\
+     échéance|fecha";
 const NO_DAYS: &str = "\
      date format|date formats|date picker|date library|date column|date field|date range|\
      date parsing|date type|up to date|to date";

@@ -204,15 +204,17 @@ const PREPOSITIONS: &str = "\
 /// How it is said that another thing takes the place of X, …
 const REPLACING: &str = "\
      rename X to|rename the X|renamed X to|renamed the X|from X to|rename X|renamed X|renaming X|\
-     switched X to|migrated X to|X … we call it|X … we call that|instead of X|replaced X|replaces X|remove X|\
-     get rid of X|move off X|moved off X|moving off X|migrate off X|migrated off X|away from X|\
-     mind about X|not X any more|not X anymore|no longer X|no longer on X|don't use X any more|\
-     don't use X anymore|do not use X any more|do not use X anymore|stop using X|and not X|\
-     rather than X|in place of X|formerly X|formerly called X|formerly known as X|\
-     previously called X|previously known as X|used to be called X|given up X|given up the X|gave up X|giving up X|done with X|leaving X|\
+     switched X to|migrated X to|X … we call it|X … we call that|instead of X|replaced X|\
+     replaces X|remove X|get rid of X|move off X|moved off X|moving off X|migrate off X|\
+     migrated off X|away from X|mind about X|not X any more|not X anymore|no longer X|\
+     no longer on X|don't use X any more|don't use X anymore|do not use X any more|\
+     do not use X anymore|stop using X|and not X|rather than X|in place of X|formerly X|\
+     formerly called X|formerly known as X|previously called X|previously known as X|\
+     used to be called X|given up X|given up the X|gave up X|giving up X|done with X|leaving X|\
      ditch X|ditched X|we drop X|we dropped X|dropping X|out with X|had it with X|tired of X|\
-     sick of X|fed up with X|bye X|bye bye X|goodbye X|no more X|drop X for|X in … umbenannt|von X auf|von X zu|statt X|переименовали X|вместо X|с X на|\
-     au lieu de X|de X à|en lugar de X|de X a";
+     sick of X|fed up with X|bye X|bye bye X|goodbye X|no more X|drop X for|X in … umbenannt|\
+     von X auf|von X zu|statt X|переименовали X|вместо X|с X на|au lieu de X|de X à|en lugar de X|\
+     de X a";
 /// … or its name, …
 const BEING_RENAMED: &str = "\
      X is renamed|X was renamed|X becomes|X became|X is now|X is called|X got a new name|\
@@ -221,8 +223,8 @@ const BEING_RENAMED: &str = "\
 const GOING: &str = "\
      X is gone|X is removed|X is retired|X is deprecated|X will be uninstalled|X was removed|\
      X is out|X is dead|X is history|X got archived|X is archived|X was archived|\
-     X is decommissioned|X was decommissioned|X is shut down|X was shut down|X is on leave|X is leaving|X changed teams|\
-     X is replaced|X was replaced|X got replaced|X has been replaced|\
+     X is decommissioned|X was decommissioned|X is shut down|X was shut down|X is on leave|\
+     X is leaving|X changed teams|X is replaced|X was replaced|X got replaced|X has been replaced|\
      X goes away|X has to go|X must go|X goes … comes in|X has retired|X retired|X has left|\
      X has gone|X … we move to|X … we switch to|X … we change to|X … want to move to|\
      X … want to switch to|X … like to move to|X … like to switch to|X … like to change to|\

@@ -59,8 +59,8 @@ pub(super) struct Since {
     pub(super) memory: Memory,
 }
 
-/// How what was said later is tied to the answer of a cue, the loosest first: it says how near to the
-/// cue it must be itself.
+/// How what was said later is tied to the answer of a cue, the loosest first: it says how near to
+/// the cue it must be itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tie {
     /// By a word that both have.

@@ -99,7 +99,8 @@ fn may_ask_for_a_figure(cue: &Cue, wanted: Wanted) -> bool {
     may_ask(cue) && !is_of_a_deed()
 }
 
-/// Tells whether a cue may ask for something: a long one that is no question tells something itself.
+/// Tells whether a cue may ask for something: a long one that is no question tells something
+/// itself.
 pub(super) fn may_ask(cue: &Cue) -> bool {
     let wording = Wording::of(&cue.text);
     let asks = wording.is_question || wording.words().take(2).any(when::is_asking);

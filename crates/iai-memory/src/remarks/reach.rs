@@ -20,13 +20,12 @@ const BEHIND_WORDS_MAX: usize = 14;
 const ONLY_WORDS_MAX: usize = 9;
 /// … and none but these.
 const OF_REACH: &str = "\
-     this|that|that's|it|these|is|are|and|goes|go|holds|hold|applies|apply|counts|count|meant|i|mean|\
-     please|also|too|in|for|across|of|all|every|any|each|the|my|our|here|not|just|only|or|anywhere|\
-     everywhere|elsewhere|really|\
-     repo|repos|repository|repositories|project|projects|codebase|codebases|\
-     have|own|none|everything|make|do|no|matter|which|whatever|whichever|client|clients|mine|das|gilt|für|alle|\
-     allen|jedem|projekte|projekten|это|для|всех|во|проектах|pour|tous|les|projets|dans|para|todos|\
-     los|proyectos|en";
+     this|that|that's|it|these|is|are|and|goes|go|holds|hold|applies|apply|counts|count|meant|i|\
+     mean|please|also|too|in|for|across|of|all|every|any|each|the|my|our|here|not|just|only|or|\
+     anywhere|everywhere|elsewhere|really|repo|repos|repository|repositories|project|projects|\
+     codebase|codebases|have|own|none|everything|make|do|no|matter|which|whatever|whichever|client|\
+     clients|mine|das|gilt|für|alle|allen|jedem|projekte|projekten|это|для|всех|во|проектах|pour|\
+     tous|les|projets|dans|para|todos|los|proyectos|en";
 
 /// Notes which of the wishes of a text, and of what takes wishes back, hold in every project.
 /// What names its project holds there, unless it names all of them, too.

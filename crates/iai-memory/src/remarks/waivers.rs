@@ -129,19 +129,19 @@ const ONCE: &str = "\
 
 /// Says by itself that something is over.
 const NO_LONGER: &str = "\
-     no more … commits|no more … prefixes|no more … recaps|no more … emojis|\
-     no more … prefix|rule is too strict|rule was too strict|rule is too much|line cap … is gone|\
-     line limit … is gone|line limit forget it|lines limit forget it|thing forget it|thing forget that|rule forget it|giving up on|given up on|i gave up on|\
-     stop asking|stop adding|\
-     stop doing|stop using|stop writing|stop running|you can stop|\
-     you may stop|forget what i said|forget my|forget the rule|forget about|forget the … rule|\
-     drop the … rule|drop the rule|drop that rule|scrap the|scrap that rule|ignore my|\
-     ignore what i said|ignore the rule|rule is off|rule is gone|rule is dead|rule is lifted|\
-     doesn't apply|does not apply|doesn't hold|i changed my mind|changed my mind|\
-     i've changed my mind|i take back|take back what i said|i was wrong about|is over now|\
-     are over now|freeze is over|ban is over|back to normal|relax the|loosen the|lift the|\
-     not that strict|less strict|don't bother|no more asking|vergiss|gilt nicht|doch wieder|\
-     hat sich erledigt|забудь|отмен*|plus besoin|oublie|annule|olvida|olvídate|cancela";
+     no more … commits|no more … prefixes|no more … recaps|no more … emojis|no more … prefix|\
+     rule is too strict|rule was too strict|rule is too much|line cap … is gone|\
+     line limit … is gone|line limit forget it|lines limit forget it|thing forget it|\
+     thing forget that|rule forget it|giving up on|given up on|i gave up on|stop asking|\
+     stop adding|stop doing|stop using|stop writing|stop running|you can stop|you may stop|\
+     forget what i said|forget my|forget the rule|forget about|forget the … rule|drop the … rule|\
+     drop the rule|drop that rule|scrap the|scrap that rule|ignore my|ignore what i said|\
+     ignore the rule|rule is off|rule is gone|rule is dead|rule is lifted|doesn't apply|\
+     does not apply|doesn't hold|i changed my mind|changed my mind|i've changed my mind|\
+     i take back|take back what i said|i was wrong about|is over now|are over now|freeze is over|\
+     ban is over|back to normal|relax the|loosen the|lift the|not that strict|less strict|\
+     don't bother|no more asking|vergiss|gilt nicht|doch wieder|hat sich erledigt|забудь|отмен*|\
+     plus besoin|oublie|annule|olvida|olvídate|cancela";
 
 /// Gives a habit up, or reports that a task is done.
 const DONE_WITH: &str = "\
@@ -188,15 +188,15 @@ const NO_LEAVE: &str = "\
 
 /// Says by itself that something may be from now on, or go.
 const MAY: &str = "\
-     no need for you to|you don't need to|you don't have to|\
-     so no need|ok if|okay if|fine if|they're noise|only the … you touch*|just the … you touch*|\
-     only … from here|you may|you needn't|you need not|may use|may go|may stay|may write|\
-     is fine in|are fine in|is fine on|are fine on|is fine for|are fine for|as much as you like|\
-     can go too|can go now|are noise|is noise|isn't needed|aren't needed|needn't|you can drop|\
-     you can drop the|you may drop the|is enough|leave that to|leave it to|is too much|keeps the old rule|only in these|\
+     no need for you to|you don't need to|you don't have to|so no need|ok if|okay if|fine if|\
+     they're noise|only the … you touch*|just the … you touch*|only … from here|you may|\
+     you needn't|you need not|may use|may go|may stay|may write|is fine in|are fine in|is fine on|\
+     are fine on|is fine for|are fine for|as much as you like|can go too|can go now|are noise|\
+     is noise|isn't needed|aren't needed|needn't|you can drop|you can drop the|you may drop the|\
+     is enough|leave that to|leave it to|is too much|keeps the old rule|only in these|\
      only what you|only when you|anything else no|du darfst|reicht|basta con|suffit|хватит|\
-     is allowed|are allowed|everything else stays|everything else still|\
-     everything else … as ever|for everything else still";
+     is allowed|are allowed|everything else stays|everything else still|everything else … as ever|\
+     for everything else still";
 
 /// Says that something is needless or goes without, …
 const NEEDLESS: &str = "\

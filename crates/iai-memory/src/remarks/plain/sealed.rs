@@ -1,6 +1,6 @@
-//! Wishes that say in the same sentence that they hold everywhere: "dates as 2026-11-18, all repos",
-//! "whatever the project, no force-pushing". What is so in all projects ("the tests are green, in
-//! every repo") is told, and wished by nobody.
+//! Wishes that say in the same sentence that they hold everywhere: "dates as 2026-11-18, all
+//! repos", "whatever the project, no force-pushing". What is so in all projects ("the tests are
+//! green, in every repo") is told, and wished by nobody.
 
 use crate::remarks::orders::{LEAD_INS, clauses, is_order_of, is_told};
 use crate::remarks::phrase::{Wording, is_one_of};
