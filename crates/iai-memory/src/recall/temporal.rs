@@ -11,7 +11,11 @@ use super::when::Days;
 use super::{HITS_MAX, Hint, Hit, RecallAsk, whole_hit};
 use crate::engine::MemoryEngine;
 use crate::error::{MemoryError, Result};
+use crate::organise::UNSAID_HOSTS;
 use crate::projects::{places_of, project_named};
+
+/// Memories that are read to list what somebody said: summaries stand between them.
+const READ_MAX: usize = 2 * HITS_MAX;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -154,8 +158,10 @@ fn newest(
         let places = places_of(reader, project)?;
         columns.push(Column::Places(places.into_iter().map(|(place, _)| place).collect()));
     }
-    let numbers: Vec<MemoryNumber> = reader.chosen(&columns, HITS_MAX)?;
-    let memories = reader.numbered(&numbers)?.into_iter();
-    let said_then = |memory: &Memory| whole_hit(memory, 1.0, "said then".to_owned(), now);
-    Ok(memories.map(|(_, memory)| said_then(&memory)).collect())
+    let numbers: Vec<MemoryNumber> = reader.chosen(&columns, READ_MAX)?;
+    let memories = reader.numbered(&numbers)?.into_iter().map(|(_, memory)| memory);
+    // A summary has the time of its latest sentence, and the others are of any.
+    let said = memories.filter(|memory| !UNSAID_HOSTS.contains(&memory.host.as_str()));
+    let said_then = |memory: Memory| whole_hit(&memory, 1.0, "said then".to_owned(), now);
+    Ok(said.take(HITS_MAX).map(said_then).collect())
 }

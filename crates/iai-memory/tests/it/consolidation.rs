@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use iai_memory::{
     CheckDepth, ConsolidateAnswer, EventsAsk, FakeEmbedder, NewMemory, Pace, Patience, PatternsAsk,
-    QuestionsAsk, Role, ShelfFilter,
+    QuestionsAsk, Role, ShelfFilter, TemporalAsk,
 };
 use jiff::SignedDuration;
 use serde_json::json;
@@ -83,6 +83,23 @@ fn what_was_made_is_counted_and_listed_apart_from_what_was_said() {
     let overview = home.engine.overview().unwrap();
     assert_eq!((overview.said(), overview.generated), (said.len() as u64, n_made));
     assert!(all(&home).iter().map(|memory| memory.record_id).eq(said));
+}
+
+#[test]
+fn what_was_said_within_a_time_is_what_somebody_said() {
+    let home = home_with(sessions(12));
+    let ask = TemporalAsk {
+        cue: None,
+        from: Some(days_ago(400)),
+        to: Some(now()),
+        phrase: None,
+        budget_tokens: 100_000,
+        project: None,
+    };
+    let told = || home.engine.recall_temporal(&ask, now()).unwrap().hits;
+    let before: Vec<_> = told().into_iter().map(|hit| hit.record_id).collect();
+    assert!(consolidate(&home).summaries_created > 0);
+    assert!(told().iter().map(|hit| hit.record_id).eq(before), "a summary is no turn of that time");
 }
 
 #[test]
